@@ -1,0 +1,45 @@
+//! The sites of one module: what a site id stands for.
+
+use serde::{Deserialize, Serialize};
+
+/// All sites of one module, in program order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteTable {
+    /// Source files, as in the debug information (directory joined, not made absolute twice).
+    pub files: Vec<String>,
+    pub functions: Vec<FunctionSites>,
+}
+
+/// The sites of one function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionSites {
+    pub name: String,
+    /// Index into [`SiteTable::files`].
+    pub file: u32,
+    pub line: u32,
+    pub sites: Vec<Site>,
+}
+
+/// One site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// A `parallax_abi::SiteId`.
+    pub id: u64,
+    /// A `parallax_abi::SiteKind`.
+    pub kind: u8,
+    /// Index into [`SiteTable::files`]: differs from the function's for inlined code.
+    pub file: u32,
+    /// 0 if the compiler gave no line.
+    pub line: u32,
+    pub column: u32,
+    /// Case values of a `switch`, in successor order (the default, 0, is not listed).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cases: Vec<u64>,
+    /// Blocks: the first block site of each successor; branches: where each side leads
+    /// (false side first).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub successors: Vec<u64>,
+    /// Name of the directly called function, or kind of instruction for `Other`.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
+}
