@@ -9,6 +9,7 @@
 
 pub mod entry;
 pub mod layout;
+pub mod model;
 pub mod op;
 pub mod site;
 pub mod tls;
