@@ -9,12 +9,20 @@
 //! crash leaves everything that was written before it. A cursor may run past its capacity;
 //! readers clamp it.
 //!
-//! Index 0 of nodes, contexts and objects is never used: 0 means "none".
+//! Index 0 of nodes, contexts and objects is never used: 0 means "none". Who creates a
+//! region (engine, or the runtime for [`PRIVATE`]) starts the cursors at the `FIRST_*` constants.
 
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 /// First word of a region.
 pub const MAGIC: u64 = 0x7861_6c6c_6172_6170; // "parallax", little endian
+
+/// Initial value of [`Header::nodes`].
+pub const FIRST_NODE: u32 = 1;
+/// Initial value of [`Header::objects`].
+pub const FIRST_OBJECT: u32 = 1;
+/// Initial value of [`Header::contexts`]: index 1, the root, is all zero and needs no writing.
+pub const FIRST_CONTEXT: u32 = 2;
 
 /// Environment variable that carries the trace's descriptor number, or
 /// [`PRIVATE`].
