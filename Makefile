@@ -1,3 +1,58 @@
-test:
-	cargo test --workspace
-.PHONY: test
+# The one entry point to everything: `make help` lists what there is.
+#
+# Set-up (Debian packages) is part of `build`, so that `make test` and
+# `make demo` work on a bare Debian 12 with Rust.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# What `make torture` runs: programs of our generator and of csmith each.
+COUNT ?= 500
+SEED ?= 1
+
+CARGO ?= cargo
+TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
+RELEASE := $(TARGET)/release
+export PARALLAX := $(RELEASE)/parallax
+
+.DEFAULT_GOAL := help
+.PHONY: help setup build test demo bench torture coreutils-check selfcheck-coreutils install lint
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## Install the Debian packages that are missing (root or sudo), or say which
+	@scripts/setup
+
+build: setup ## Build target/release/parallax and parallax-cc
+	$(CARGO) build --release --bin parallax
+	@for name in parallax-cc parallax-c++; do ln -f $(RELEASE)/parallax $(RELEASE)/$$name || exit 1; done
+
+test: build ## Build and run all tests
+	$(CARGO) test --workspace
+
+demo: build ## Show the tool at work on a small program with a git history
+	@scripts/demo $(RELEASE)
+
+bench: build ## CPU time of traced against plain programs, as a table
+	$(CARGO) run --release -q -p xtask -- bench
+
+torture: build ## 500 generated and 500 csmith programs: traced and plain must agree
+	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED)
+	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED) --csmith
+
+coreutils-check: build ## coreutils' own test suite, plain against traced (TESTS=..., RESUME=1)
+	$(CARGO) run --release -q -p xtask -- coreutils-check $(if $(RESUME),--resume) $(TESTS)
+
+selfcheck-coreutils: build ## Self-check over the command lines of tests/coreutils-commands.txt
+	$(CARGO) run --release -q -p xtask -- selfcheck-coreutils
+
+install: build ## Copy parallax below PREFIX (default /usr/local); DESTDIR is honoured
+	install -d $(DESTDIR)$(PREFIX)/bin
+	install -m 755 $(RELEASE)/parallax $(DESTDIR)$(PREFIX)/bin/parallax
+	@for name in parallax-cc parallax-c++; do ln -sf parallax $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
+
+lint: ## rustfmt, clippy with warnings as errors, cargo deny if installed
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	@if $(CARGO) deny --version >/dev/null 2>&1; then $(CARGO) deny check; \
+	else echo "cargo-deny is not installed: licences and advisories not checked"; fi
