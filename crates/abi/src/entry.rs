@@ -139,8 +139,10 @@ pub mod code {
     /// The result of the comparison is complemented.
     pub const NEGATE: u64 = 1 << 33;
 
-    /// Operator, width of the operands, width of the result, extra number
-    /// (`Extract`'s low bit, `FRound`'s mode).
+    /// Operator, width of the operands, width of the result, extra number:
+    /// `Extract`'s low bit, `FRound`'s mode, or, with `FEq` in `BINARY_WIDE`, LLVM's
+    /// number of the `fcmp` predicate (`oeq` = 1 ... `une` = 14), which says all
+    /// about the comparison (0 is plain `FEq`).
     pub const fn pack(op: Op, from: u32, to: u32, extra: u32) -> u64 {
         op as u64 | (from as u64) << 8 | (to as u64) << 16 | (extra as u64) << 24
     }
@@ -160,8 +162,6 @@ pub mod code {
 
 /// Symbols that are not functions or are defined by the instrumented program.
 pub mod symbol {
-    /// What `main` is called in a traced program; the runtime supplies `main`.
-    pub const MAIN: &str = "__plx_user_main";
     /// Prefix of a libc function that the runtime models: uses of `strlen` become
     /// uses of `__plx_m_strlen`.
     pub const MODEL_PREFIX: &str = "__plx_m_";
