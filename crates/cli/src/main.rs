@@ -1,0 +1,3 @@
+//! The `parallax` command.
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! Runs traced programs, reads what they left in shared memory, and checks it.
+//!
+//! The way of one run: a [`region::Region`] is created, [`run::run`] starts the program with it and ends
+//! everything that the program started, [`trace::Trace`] is the validated view of the result,
+//! [`sites::SiteMap`] says what its site ids stand for, and [`selfcheck::check`] evaluates every
+//! expression on the real input.
+
+pub mod region;
+pub mod run;

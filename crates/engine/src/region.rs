@@ -1,0 +1,332 @@
+//! Creating the shared memory that a traced program writes its trace to.
+//!
+//! A region is a `memfd`: it needs no `/dev/shm`, has no name that could be left
+//! behind, and vanishes with its last descriptor. It is sparse: capacities are
+//! generous, only pages that were written cost memory.
+
+use std::io;
+use std::mem::size_of;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+
+use memmap2::{MmapOptions, MmapRaw};
+use parallax_abi::layout::MAX_NODES;
+use parallax_abi::trace::{self, Header, flags};
+
+const PAGE: u64 = 4096;
+
+/// How much a trace can hold. When something is full, tracing ends and the program goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    pub nodes: u32,
+    pub events: u32,
+    pub contexts: u32,
+    pub objects: u32,
+    pub tables: u32,
+    pub sources: u32,
+    pub losses: u32,
+    pub mismatches: u32,
+    pub blob_bytes: u64,
+    /// Objects larger than this are not read as tables.
+    pub max_table_bytes: u32,
+    /// Deeper expressions are made concrete.
+    pub max_depth: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            nodes: 64 << 20,
+            events: 16 << 20,
+            contexts: 1 << 20,
+            objects: 256 << 10,
+            tables: 64 << 10,
+            sources: 4 << 10,
+            losses: 4 << 10,
+            mismatches: 4 << 10,
+            blob_bytes: 1 << 30,
+            max_table_bytes: 4096,
+            max_depth: 4096,
+        }
+    }
+}
+
+impl Limits {
+    /// The default limits, lowered so that a full trace leaves at least half of `bytes` to the
+    /// program itself and to the runtime's own tables.
+    pub fn within(bytes: u64) -> Limits {
+        let default = Limits::default();
+        let clamp = |share: u64, default: u32| {
+            let fits = u32::try_from(share).unwrap_or(u32::MAX);
+            fits.clamp(1024, default)
+        };
+        Limits {
+            nodes: clamp(bytes / 4 / size_of::<trace::Node>() as u64, default.nodes),
+            events: clamp(bytes / 8 / size_of::<trace::Event>() as u64, default.events),
+            contexts: clamp(
+                bytes / 64 / size_of::<trace::Context>() as u64,
+                default.contexts,
+            ),
+            blob_bytes: (bytes / 16).clamp(1 << 20, default.blob_bytes),
+            ..default
+        }
+    }
+}
+
+/// Which input is symbolic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Symbolic {
+    pub argv: bool,
+    pub stdin: bool,
+    pub files: bool,
+}
+
+impl Symbolic {
+    pub const ALL: Symbolic = Symbolic {
+        argv: true,
+        stdin: true,
+        files: true,
+    };
+
+    fn flags(self) -> u32 {
+        let bit = |on: bool, flag: u32| if on { flag } else { 0 };
+        bit(self.argv, flags::ARGV) | bit(self.stdin, flags::STDIN) | bit(self.files, flags::FILES)
+    }
+}
+
+/// Why there is no region.
+#[derive(Debug, thiserror::Error)]
+pub enum RegionError {
+    /// The kernel has no `memfd_create`, or a filter forbids it.
+    #[error("cannot create anonymous shared memory for the trace")]
+    Create(#[source] io::Error),
+    /// `ulimit -f` or memory accounting is in the way.
+    #[error("cannot size the trace to {bytes} bytes")]
+    Size {
+        bytes: u64,
+        #[source]
+        source: io::Error,
+    },
+    /// Not enough address space (`ulimit -v`).
+    #[error("cannot map the trace")]
+    Map(#[source] io::Error),
+    /// A label word must hold the node's index.
+    #[error("{0} nodes asked for, but at most {MAX_NODES} can be named by labels")]
+    TooManyNodes(u32),
+}
+
+/// Where each array lies. Kept by the engine and not read back from the
+/// header, which the traced program can damage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Layout {
+    pub nodes: u64,
+    pub events: u64,
+    pub contexts: u64,
+    pub objects: u64,
+    pub tables: u64,
+    pub sources: u64,
+    pub losses: u64,
+    pub mismatches: u64,
+    pub blobs: u64,
+    pub total: u64,
+}
+
+impl Layout {
+    fn new(limits: &Limits) -> Layout {
+        let mut at = PAGE.max(size_of::<Header>() as u64).next_multiple_of(PAGE);
+        let mut place = |count: u64, size: usize| {
+            let start = at;
+            at = (at + count * size as u64).next_multiple_of(PAGE);
+            start
+        };
+        let nodes = place(limits.nodes.into(), size_of::<trace::Node>());
+        let events = place(limits.events.into(), size_of::<trace::Event>());
+        let contexts = place(limits.contexts.into(), size_of::<trace::Context>());
+        let objects = place(limits.objects.into(), size_of::<trace::Object>());
+        let tables = place(limits.tables.into(), size_of::<trace::Table>());
+        let sources = place(limits.sources.into(), size_of::<trace::Source>());
+        let losses = place(limits.losses.into(), size_of::<trace::Loss>());
+        let mismatches = place(limits.mismatches.into(), size_of::<trace::Mismatch>());
+        let blobs = place(limits.blob_bytes, 1);
+        Layout {
+            nodes,
+            events,
+            contexts,
+            objects,
+            tables,
+            sources,
+            losses,
+            mismatches,
+            blobs,
+            total: at,
+        }
+    }
+}
+
+/// A trace that a program can be given to write to.
+#[derive(Debug)]
+pub struct Region {
+    file: OwnedFd,
+    map: MmapRaw,
+    limits: Limits,
+    layout: Layout,
+}
+
+impl Region {
+    /// Creates an empty region.
+    pub fn create(
+        limits: Limits,
+        symbolic: Symbolic,
+        self_check: bool,
+    ) -> Result<Region, RegionError> {
+        if limits.nodes > MAX_NODES {
+            return Err(RegionError::TooManyNodes(limits.nodes));
+        }
+        // SAFETY: the name is a valid C string; the result is checked.
+        let fd = unsafe { libc::memfd_create(c"parallax-trace".as_ptr(), libc::MFD_CLOEXEC) };
+        if fd < 0 {
+            return Err(RegionError::Create(io::Error::last_os_error()));
+        }
+        // SAFETY: just created, owned by nobody else.
+        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        let layout = Layout::new(&limits);
+        // SAFETY: plain system call on an owned descriptor.
+        if unsafe { libc::ftruncate(file.as_raw_fd(), layout.total as libc::off_t) } != 0 {
+            return Err(RegionError::Size {
+                bytes: layout.total,
+                source: io::Error::last_os_error(),
+            });
+        }
+        let map = MmapOptions::new()
+            .len(layout.total as usize)
+            .map_raw(&file)
+            .map_err(RegionError::Map)?;
+        let mut flags = symbolic.flags();
+        if self_check {
+            flags |= flags::SELF_CHECK;
+        }
+        let region = Region {
+            file,
+            map,
+            limits,
+            layout,
+        };
+        region.write_header(flags);
+        Ok(region)
+    }
+
+    fn write_header(&self, flags: u32) {
+        let (limits, layout) = (&self.limits, &self.layout);
+        let header = Header {
+            magic: trace::MAGIC,
+            version: parallax_abi::VERSION,
+            flags,
+            node_capacity: limits.nodes,
+            event_capacity: limits.events,
+            context_capacity: limits.contexts,
+            object_capacity: limits.objects,
+            table_capacity: limits.tables,
+            source_capacity: limits.sources,
+            loss_capacity: limits.losses,
+            mismatch_capacity: limits.mismatches,
+            blob_capacity: limits.blob_bytes,
+            node_offset: layout.nodes,
+            event_offset: layout.events,
+            context_offset: layout.contexts,
+            object_offset: layout.objects,
+            table_offset: layout.tables,
+            source_offset: layout.sources,
+            loss_offset: layout.losses,
+            mismatch_offset: layout.mismatches,
+            blob_offset: layout.blobs,
+            max_table_bytes: limits.max_table_bytes,
+            max_depth: limits.max_depth,
+            nodes: trace::FIRST_NODE.into(),
+            events: 0.into(),
+            contexts: trace::FIRST_CONTEXT.into(),
+            objects: trace::FIRST_OBJECT.into(),
+            tables: 0.into(),
+            sources: 0.into(),
+            losses: 0.into(),
+            mismatches: 0.into(),
+            blob_bytes: 0.into(),
+            stop: 0.into(),
+            processes: 0.into(),
+            attached: 0.into(),
+            refusal: 0.into(),
+        };
+        // SAFETY: the mapping is at least a page long, page aligned, writable, and nobody
+        // else has the descriptor yet.
+        unsafe { self.map.as_mut_ptr().cast::<Header>().write(header) };
+    }
+
+    /// Descriptor to hand to the program.
+    pub(crate) fn descriptor(&self) -> &OwnedFd {
+        &self.file
+    }
+
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    pub(crate) fn into_parts(self) -> (MmapRaw, Limits, Layout) {
+        (self.map, self.limits, self.layout)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrays_are_page_aligned_and_do_not_overlap() {
+        let limits = Limits::within(64 << 20);
+        let layout = Layout::new(&limits);
+        let starts = [
+            layout.nodes,
+            layout.events,
+            layout.contexts,
+            layout.objects,
+            layout.tables,
+            layout.sources,
+            layout.losses,
+            layout.mismatches,
+            layout.blobs,
+            layout.total,
+        ];
+        assert!(starts.iter().all(|start| start % PAGE == 0));
+        assert!(starts.is_sorted_by(|a, b| a < b));
+        assert!(layout.events - layout.nodes >= u64::from(limits.nodes) * 32);
+        assert!(layout.total - layout.blobs >= limits.blob_bytes);
+    }
+
+    #[test]
+    fn a_smaller_memory_budget_gives_a_smaller_trace() {
+        let small = Layout::new(&Limits::within(256 << 20)).total;
+        assert!(small < 128 << 20, "{small}");
+        assert_eq!(Limits::within(u64::MAX), Limits::default());
+    }
+
+    #[test]
+    fn an_empty_region_of_default_size_costs_almost_no_memory() {
+        let region = Region::create(Limits::default(), Symbolic::ALL, false).unwrap();
+        // SAFETY: `stat` is plain data, filled in by the call.
+        let blocks = unsafe {
+            let mut stat: libc::stat = std::mem::zeroed();
+            assert_eq!(libc::fstat(region.file.as_raw_fd(), &mut stat), 0);
+            stat.st_blocks
+        };
+        assert!(blocks * 512 <= 64 << 10, "{blocks} blocks");
+    }
+
+    #[test]
+    fn more_nodes_than_labels_can_name_are_refused() {
+        let limits = Limits {
+            nodes: MAX_NODES + 1,
+            ..Limits::within(1 << 20)
+        };
+        assert!(matches!(
+            Region::create(limits, Symbolic::ALL, false),
+            Err(RegionError::TooManyNodes(_))
+        ));
+    }
+}

@@ -1,0 +1,137 @@
+//! The program's standard output and standard error.
+
+use std::io::{self, PipeReader, Read};
+use std::os::fd::{AsRawFd, OwnedFd};
+
+/// What happens to the program's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// Keeps the first `limit` bytes of each stream and throws the rest away: the program
+    /// is never blocked.
+    Capture { limit: usize },
+    /// Goes where the engine's own goes.
+    Inherit,
+}
+
+impl Output {
+    /// Captures with the default limit.
+    pub const fn capture() -> Output {
+        Output::Capture { limit: 1 << 20 }
+    }
+}
+
+/// What was kept of one stream.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Captured {
+    pub bytes: Vec<u8>,
+    /// How much the program wrote, kept or not.
+    pub total: u64,
+}
+
+impl Captured {
+    pub fn truncated(&self) -> bool {
+        self.total > self.bytes.len() as u64
+    }
+}
+
+/// Reads both streams while the program runs.
+pub(super) struct Collector {
+    streams: Vec<Stream>,
+}
+
+struct Stream {
+    reader: Option<PipeReader>,
+    limit: usize,
+    captured: Captured,
+}
+
+impl Collector {
+    /// Also returns the descriptors for the program, if it does not inherit ours.
+    pub fn new(output: Output) -> io::Result<(Collector, Option<OwnedFd>, Option<OwnedFd>)> {
+        let Output::Capture { limit } = output else {
+            return Ok((
+                Collector {
+                    streams: Vec::new(),
+                },
+                None,
+                None,
+            ));
+        };
+        let mut writers = Vec::new();
+        let mut streams = Vec::new();
+        for _ in 0..2 {
+            let (reader, writer) = io::pipe()?;
+            // SAFETY: changes a flag of a descriptor that we own. Only our end: the
+            // program expects to block.
+            if unsafe { libc::fcntl(reader.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            writers.push(OwnedFd::from(writer));
+            streams.push(Stream {
+                reader: Some(reader),
+                limit,
+                captured: Captured::default(),
+            });
+        }
+        let stderr = writers.pop();
+        let stdout = writers.pop();
+        Ok((Collector { streams }, stdout, stderr))
+    }
+
+    pub fn poll_list(&self) -> Vec<libc::pollfd> {
+        self.streams
+            .iter()
+            .filter_map(|stream| stream.reader.as_ref())
+            .map(|reader| libc::pollfd {
+                fd: reader.as_raw_fd(),
+                events: libc::POLLIN,
+                revents: 0,
+            })
+            .collect()
+    }
+
+    pub fn read_available(&mut self) {
+        for stream in &mut self.streams {
+            stream.read_available();
+        }
+    }
+
+    /// What was captured of standard output and standard error.
+    pub fn finish(&mut self) -> (Captured, Captured) {
+        self.read_available();
+        let mut captured = std::mem::take(&mut self.streams)
+            .into_iter()
+            .map(|stream| stream.captured);
+        (
+            captured.next().unwrap_or_default(),
+            captured.next().unwrap_or_default(),
+        )
+    }
+}
+
+impl Stream {
+    fn read_available(&mut self) {
+        // Bounded, so that a program that writes without end cannot keep us from
+        // looking at the clock.
+        const TURNS: usize = 64;
+        let mut buffer = [0; 65536];
+        for _ in 0..TURNS {
+            let Some(reader) = &mut self.reader else {
+                return;
+            };
+            match reader.read(&mut buffer) {
+                Ok(0) => self.reader = None,
+                Ok(count) => {
+                    let room = self.limit - self.captured.bytes.len();
+                    self.captured
+                        .bytes
+                        .extend_from_slice(&buffer[..count.min(room)]);
+                    self.captured.total += count as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(_) => self.reader = None,
+            }
+        }
+    }
+}
