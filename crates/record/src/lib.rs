@@ -15,10 +15,11 @@
 
 mod frame;
 mod module;
+pub mod request;
 mod sites;
 
 pub use frame::{Frame, Kind, RecordError, encode, frames};
-pub use module::{Invocation, LinkRecord, ModuleRecord};
+pub use module::{InputKind, Invocation, LinkInput, LinkRecord, ModuleRecord};
 pub use sites::{FunctionSites, Site, SiteTable};
 
 /// Name of the section; not allocated, so it is never loaded.
