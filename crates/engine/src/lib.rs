@@ -5,5 +5,8 @@
 //! [`sites::SiteMap`] says what its site ids stand for, and [`selfcheck::check`] evaluates every
 //! expression on the real input.
 
+pub mod libraries;
 pub mod region;
 pub mod run;
+pub mod sites;
+pub mod trace;

@@ -172,12 +172,24 @@ fn a_program_may_delete_its_working_directory() {
 }
 
 #[test]
-fn a_program_that_kills_its_keeper_is_an_error_and_does_not_block() {
-    let launch = Launch {
-        timeout: Duration::from_secs(20),
-        ..shell("kill -9 $PPID; sleep 0.2")
-    };
+fn a_program_that_kills_its_keeper_is_an_error_and_does_not_go_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("pid");
+    let launch = shell(&format!(
+        "echo $$ > {}; kill -9 $PPID; exec sleep 1000",
+        file.display()
+    ));
+    let started = Instant::now();
     assert!(matches!(run(&launch, None), Err(RunError::KeeperLost)));
+    assert!(started.elapsed() < Duration::from_secs(8));
+    let pid = fs::read_to_string(&file).unwrap();
+    for _ in 0..100 {
+        if !alive(&pid) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("{pid} is still there");
 }
 
 #[test]

@@ -22,6 +22,10 @@ pub(super) enum Message {
         stage: Stage,
         errno: i32,
     },
+    /// The process that is about to be the program; also the number of its session.
+    Started {
+        program: libc::pid_t,
+    },
     Ended {
         /// As from `wait`.
         status: i32,
@@ -129,6 +133,7 @@ pub(super) unsafe fn main(plan: &Plan) -> ! {
             .send(plan.status);
             libc::_exit(1);
         }
+        Message::Started { program }.send(plan.status);
         // Held open here, pipes of this run or of others that the engine has under
         // way at the same time would never come to their end.
         close_all_but(plan.control, plan.status);

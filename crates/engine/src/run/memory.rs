@@ -7,32 +7,14 @@
 
 use std::fs;
 
+use super::processes::descendants;
+
 /// Whether the descendants of `keeper` together use more than `limit` bytes,
 /// private and shared memory (the trace is that), mapped files not counted.
 pub(super) fn exceeds(keeper: libc::pid_t, limit: u64) -> bool {
     let descendants = descendants(keeper);
     let sum = |of: fn(libc::pid_t) -> u64| -> u64 { descendants.iter().map(|pid| of(*pid)).sum() };
     sum(resident) > limit && sum(proportional) > limit
-}
-
-fn descendants(root: libc::pid_t) -> Vec<libc::pid_t> {
-    let mut found = Vec::new();
-    let mut open = vec![root];
-    while let Some(pid) = open.pop() {
-        let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else {
-            continue;
-        };
-        for thread in threads.flatten() {
-            let children = fs::read_to_string(thread.path().join("children")).unwrap_or_default();
-            for child in children.split_ascii_whitespace() {
-                if let Ok(child) = child.parse() {
-                    found.push(child);
-                    open.push(child);
-                }
-            }
-        }
-    }
-    found
 }
 
 fn resident(pid: libc::pid_t) -> u64 {

@@ -9,6 +9,7 @@ mod keeper;
 mod memory;
 mod output;
 mod prepare;
+mod processes;
 
 use std::ffi::OsString;
 use std::io;
@@ -209,7 +210,13 @@ pub fn run(launch: &Launch, region: Option<&Region>) -> Result<Outcome, RunError
             leftover_processes: leftovers,
         }),
         Some(Message::Failed { stage, errno }) => Err(stage.error(launch, errno)),
-        None => Err(RunError::KeeperLost),
+        Some(Message::Started { .. }) | None => {
+            // Nobody else is left to end the program; what it detached is out of reach.
+            if let Some(session) = watch.session {
+                processes::kill_session(session);
+            }
+            Err(RunError::KeeperLost)
+        }
     }
 }
 
@@ -220,6 +227,8 @@ struct Watch {
     control: Option<OwnedFd>,
     status: OwnedFd,
     collector: Collector,
+    /// The program's session, once it is known.
+    session: Option<libc::pid_t>,
     message: Option<Message>,
     /// The keeper has closed its end of the status pipe.
     finished: bool,
@@ -255,6 +264,7 @@ impl Watch {
                 control: Some(control_write),
                 status: status_read,
                 collector,
+                session: None,
                 message: None,
                 finished: false,
                 reaped: false,
@@ -300,6 +310,7 @@ impl Watch {
         }
         if polled[streams].revents != 0 {
             match Message::receive(self.status.as_raw_fd()) {
+                Some(Message::Started { program }) => self.session = Some(program),
                 // The first message counts: a failed start is followed by the
                 // end of the process that failed to start.
                 Some(message) => self.message = self.message.take().or(Some(message)),

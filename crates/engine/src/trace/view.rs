@@ -1,0 +1,139 @@
+//! Entries of a trace with their names and kinds decoded.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::atomic::Ordering;
+
+use parallax_abi::SiteId;
+use parallax_abi::trace::{Loss, LossKind, Object, ObjectKind, Source, SourceKind};
+
+/// A memory object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ObjectView<'a> {
+    pub kind: ObjectKind,
+    pub base: u64,
+    pub size: u64,
+    /// Empty unless it is a global.
+    pub name: &'a [u8],
+}
+
+impl<'a> ObjectView<'a> {
+    pub(super) fn new(object: &Object, name: &'a [u8]) -> Option<ObjectView<'a>> {
+        use ObjectKind::*;
+        let kind = [Global, Stack, Heap, Library, Argument, Unknown]
+            .into_iter()
+            .find(|kind| *kind as u32 == object.kind)?;
+        Some(ObjectView {
+            kind,
+            base: object.base,
+            size: object.size,
+            name,
+        })
+    }
+}
+
+/// The contents of a memory object at the time of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TableView<'a> {
+    /// Address of the first byte.
+    pub base: u64,
+    /// Index of the object.
+    pub object: u32,
+    pub bytes: &'a [u8],
+    /// Label words, four bytes each, unless all bytes are concrete.
+    pub(super) labels: Option<&'a [u8]>,
+}
+
+impl TableView<'_> {
+    /// The label word (`node << 4 | byte`) of the byte at `index`; 0 if it is concrete.
+    pub fn label_word(&self, index: usize) -> u32 {
+        self.labels
+            .and_then(|labels| labels.get(index * 4..index * 4 + 4))
+            .map_or(0, |word| {
+                u32::from_ne_bytes([word[0], word[1], word[2], word[3]])
+            })
+    }
+
+    /// Whether no byte depends on the input.
+    pub fn is_concrete(&self) -> bool {
+        self.labels.is_none()
+    }
+}
+
+/// Where input came from. Displayed as `argv[1]`, `stdin` or `file("name")`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InputSource<'a> {
+    pub kind: SourceKind,
+    /// Argument number.
+    pub index: u32,
+    pub device: u64,
+    pub inode: u64,
+    /// Path as the program opened it, for files.
+    pub name: &'a [u8],
+}
+
+impl<'a> InputSource<'a> {
+    pub(super) fn new(source: &Source, name: &'a [u8]) -> Option<InputSource<'a>> {
+        use SourceKind::*;
+        let kind = [Argument, Stdin, File]
+            .into_iter()
+            .find(|kind| *kind as u32 == source.kind)?;
+        Some(InputSource {
+            kind,
+            index: source.index,
+            device: source.device,
+            inode: source.inode,
+            name,
+        })
+    }
+}
+
+impl fmt::Display for InputSource<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            SourceKind::Argument => write!(f, "argv[{}]", self.index),
+            SourceKind::Stdin => f.write_str("stdin"),
+            SourceKind::File => write!(f, "file(\"{}\")", self.name.escape_ascii()),
+        }
+    }
+}
+
+/// Precision that was given up at one place for one reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LossRecord<'a> {
+    pub kind: LossKind,
+    pub count: u32,
+    pub site: SiteId,
+    /// Function or instruction, where the kind has one.
+    name: &'a [u8],
+}
+
+impl<'a> LossRecord<'a> {
+    pub(super) fn new(loss: &Loss, name: &'a [u8]) -> Option<LossRecord<'a>> {
+        use LossKind::*;
+        let kind = [
+            Call,
+            Instruction,
+            Stale,
+            Table,
+            Depth,
+            Undefined,
+            Arguments,
+            Reentry,
+            Exec,
+            Stream,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u32 == loss.kind)?;
+        Some(LossRecord {
+            kind,
+            count: loss.count.load(Ordering::Relaxed),
+            site: SiteId(loss.site),
+            name,
+        })
+    }
+
+    pub fn name(&self) -> Cow<'a, str> {
+        String::from_utf8_lossy(self.name)
+    }
+}
