@@ -5,6 +5,7 @@
 //! [`sites::SiteMap`] says what its site ids stand for, and [`selfcheck::check`] evaluates every
 //! expression on the real input.
 
+pub mod doctor;
 pub mod libraries;
 pub mod region;
 pub mod run;
