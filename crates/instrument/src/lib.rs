@@ -1,5 +1,38 @@
 //! Turns a module of front-end bitcode into its traced or covered variant.
+//!
+//! *Traced*: beside each value runs a label that names its expression over the input
+//! (see [`tracer`] for values, [`clones`] for why most code does not notice). *Covered*:
+//! blocks count themselves. Both name places in the program by the same site ids ([`sites`]), assigned
+//! before anything is changed.
+//!
+//! The pass runs inside clang, at the start of its pipeline: LLVM's optimiser
+//! comes afterwards and cleans up. Instrumenting first and optimising later keeps
+//! branches as the programmer wrote them.
+
+mod calls;
+mod clones;
+mod concrete;
+mod function;
+mod globals;
+mod helpers;
+mod intrinsics;
+mod ir;
+mod memory;
+mod module;
+mod prepare;
+mod sites;
+mod tracer;
+mod types;
+
+use std::collections::HashSet;
+
+use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMModuleRef;
+use parallax_record::{Kind, encode};
+
+use crate::ir::Value;
+use crate::module::Module;
 
 /// Which variant to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,14 +43,20 @@ pub enum Mode {
     Covered,
 }
 
-/// Why a module could not be instrumented.
+/// Why a module could not be instrumented. Each is a defect of Parallax: valid modules
+/// can always be instrumented.
 #[derive(Debug, thiserror::Error)]
 pub enum InstrumentError {
-    /// The pass made IR that LLVM's verifier rejects: a defect of Parallax.
     #[error("instrumented module does not verify: {0}")]
     Verify(String),
+    #[error("inline helpers: {0}")]
+    Helpers(String),
+    #[error("preparing passes: {0}")]
+    Passes(String),
     #[error("site table: {0}")]
     Record(#[from] parallax_record::RecordError),
+    #[error("site table: {0}")]
+    Table(#[from] serde_json::Error),
 }
 
 /// Instruments the module in place. Returns the records to embed in it.
@@ -25,6 +64,57 @@ pub enum InstrumentError {
 /// # Safety
 /// `module` must be a valid module that nobody else uses during the call.
 pub unsafe fn instrument(module: LLVMModuleRef, mode: Mode) -> Result<Vec<u8>, InstrumentError> {
-    let _ = (module, mode);
-    Ok(Vec::new())
+    let module = unsafe { Module::new(module) };
+    let table = sites::assign(&module);
+    match mode {
+        Mode::Traced => trace(&module)?,
+        Mode::Covered => {}
+    }
+    let table = serde_json::to_vec(&table)?;
+    Ok(encode(Kind::Sites, &(), &table)?)
+}
+
+fn trace(module: &Module) -> Result<(), InstrumentError> {
+    prepare::prepare(module)?;
+    let globals = module.globals();
+    let functions: Vec<Value> = module
+        .functions()
+        .into_iter()
+        .filter(|function| !function.is_declaration() && !function.has_attribute("naked"))
+        .collect();
+    helpers::link_into(module)?;
+    let resolvers = resolvers(module);
+    for function in functions {
+        if !resolvers.contains(&function) {
+            function::trace_function(module, function);
+        }
+    }
+    globals::register(module, &globals);
+    verify(module)
+}
+
+/// Functions that run while the program is being relocated, before the runtime exists.
+fn resolvers(module: &Module) -> HashSet<Value> {
+    let mut found = HashSet::new();
+    unsafe {
+        let mut at = LLVMGetFirstGlobalIFunc(module.raw);
+        while !at.is_null() {
+            found.insert(Value(LLVMGetGlobalIFuncResolver(at)));
+            at = LLVMGetNextGlobalIFunc(at);
+        }
+    }
+    found
+}
+
+fn verify(module: &Module) -> Result<(), InstrumentError> {
+    unsafe {
+        let mut message = std::ptr::null_mut();
+        let failed = LLVMVerifyModule(
+            module.raw,
+            LLVMVerifierFailureAction::LLVMReturnStatusAction,
+            &mut message,
+        );
+        let text = ir::take_message(message);
+        if failed != 0 { Err(InstrumentError::Verify(text)) } else { Ok(()) }
+    }
 }

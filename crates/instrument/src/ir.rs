@@ -1,0 +1,732 @@
+//! A thin layer over LLVM's C interface: copyable handles with the few methods that the
+//! pass needs.
+//!
+//! inkwell's typed values do not fit a pass that walks over arbitrary
+//! instructions, so the raw interface is wrapped here, and only here is it called. A handle is valid as long as the
+//! module is and the thing it names has not been erased; the pass erases nothing that it
+//! still holds.
+
+use std::ffi::{CStr, CString};
+
+use llvm_sys::core::*;
+use llvm_sys::prelude::*;
+pub use llvm_sys::{LLVMIntPredicate, LLVMOpcode, LLVMTypeKind};
+
+unsafe extern "C" {
+    fn plx_split_before(inst: LLVMValueRef) -> LLVMBasicBlockRef;
+    fn plx_set_incoming_block(phi: LLVMValueRef, index: u32, block: LLVMBasicBlockRef);
+    fn plx_returns_twice(call: LLVMValueRef) -> i32;
+    fn plx_drop_poison_flags(inst: LLVMValueRef);
+    fn plx_relax_function(function: LLVMValueRef);
+    fn plx_relax_call(call: LLVMValueRef);
+    fn plx_is_ordered(inst: LLVMValueRef) -> i32;
+}
+
+/// Any value: constant, argument, instruction, function.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Value(pub LLVMValueRef);
+
+/// A type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Type(pub LLVMTypeRef);
+
+/// A basic block.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Block(pub LLVMBasicBlockRef);
+
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "")).expect("no NUL is left")
+}
+
+fn some_value(value: LLVMValueRef) -> Option<Value> {
+    (!value.is_null()).then_some(Value(value))
+}
+
+impl Value {
+    pub fn ty(self) -> Type {
+        Type(unsafe { LLVMTypeOf(self.0) })
+    }
+
+    pub fn name(self) -> String {
+        let mut length = 0;
+        unsafe {
+            let bytes = LLVMGetValueName2(self.0, &mut length);
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length);
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+    }
+
+    pub fn set_name(self, name: &str) {
+        unsafe { LLVMSetValueName2(self.0, name.as_ptr().cast(), name.len()) }
+    }
+
+    pub fn is_constant(self) -> bool {
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
+    pub fn is_instruction(self) -> bool {
+        unsafe { !LLVMIsAInstruction(self.0).is_null() }
+    }
+
+    pub fn is_argument(self) -> bool {
+        unsafe { !LLVMIsAArgument(self.0).is_null() }
+    }
+
+    pub fn is_function(self) -> bool {
+        unsafe { !LLVMIsAFunction(self.0).is_null() }
+    }
+
+    pub fn is_inline_asm(self) -> bool {
+        unsafe { !LLVMIsAInlineAsm(self.0).is_null() }
+    }
+
+    pub fn is_block_address(self) -> bool {
+        unsafe { !LLVMIsABlockAddress(self.0).is_null() }
+    }
+
+    /// Value of a constant integer of at most 64 bits.
+    pub fn constant_int(self) -> Option<u64> {
+        unsafe {
+            if LLVMIsAConstantInt(self.0).is_null() || self.ty().int_width() > 64 {
+                return None;
+            }
+            Some(LLVMConstIntGetZExtValue(self.0))
+        }
+    }
+
+    /// Sign-extended value of a constant integer of at most 64 bits.
+    pub fn constant_signed(self) -> Option<i64> {
+        self.constant_int()?;
+        Some(unsafe { LLVMConstIntGetSExtValue(self.0) })
+    }
+
+    pub fn is_global_constant(self) -> bool {
+        unsafe { !LLVMIsAGlobalVariable(self.0).is_null() && LLVMIsGlobalConstant(self.0) != 0 }
+    }
+
+    pub fn opcode(self) -> LLVMOpcode {
+        unsafe { LLVMGetInstructionOpcode(self.0) }
+    }
+
+    pub fn operand_count(self) -> u32 {
+        unsafe { LLVMGetNumOperands(self.0) as u32 }
+    }
+
+    pub fn operand(self, index: u32) -> Value {
+        Value(unsafe { LLVMGetOperand(self.0, index) })
+    }
+
+    pub fn operands(self) -> impl Iterator<Item = Value> {
+        (0..self.operand_count()).map(move |index| self.operand(index))
+    }
+
+    pub fn set_operand(self, index: u32, value: Value) {
+        unsafe { LLVMSetOperand(self.0, index, value.0) }
+    }
+
+    pub fn parent(self) -> Block {
+        Block(unsafe { LLVMGetInstructionParent(self.0) })
+    }
+
+    pub fn next(self) -> Option<Value> {
+        some_value(unsafe { LLVMGetNextInstruction(self.0) })
+    }
+
+    pub fn erase(self) {
+        unsafe { LLVMInstructionEraseFromParent(self.0) }
+    }
+
+    pub fn clone_instruction(self) -> Value {
+        Value(unsafe { LLVMInstructionClone(self.0) })
+    }
+
+    pub fn replace_uses(self, with: Value) {
+        unsafe { LLVMReplaceAllUsesWith(self.0, with.0) }
+    }
+
+    /// The instructions (or constants) that use this value, one entry per use.
+    pub fn users(self) -> Vec<Value> {
+        let mut users = Vec::new();
+        unsafe {
+            let mut at = LLVMGetFirstUse(self.0);
+            while !at.is_null() {
+                users.push(Value(LLVMGetUser(at)));
+                at = LLVMGetNextUse(at);
+            }
+        }
+        users
+    }
+
+    pub fn int_predicate(self) -> LLVMIntPredicate {
+        unsafe { LLVMGetICmpPredicate(self.0) }
+    }
+
+    /// Number of the floating-point predicate, 0 to 15.
+    pub fn real_predicate(self) -> u32 {
+        unsafe { LLVMGetFCmpPredicate(self.0) as u32 }
+    }
+
+    pub fn no_signed_wrap(self) -> bool {
+        unsafe { LLVMGetNSW(self.0) != 0 }
+    }
+
+    pub fn drop_poison_flags(self) {
+        unsafe { plx_drop_poison_flags(self.0) }
+    }
+
+    /// Whether the instruction is a volatile or atomic access to memory.
+    pub fn is_ordered(self) -> bool {
+        unsafe { plx_is_ordered(self.0) != 0 }
+    }
+
+    pub fn allocated_type(self) -> Type {
+        Type(unsafe { LLVMGetAllocatedType(self.0) })
+    }
+
+    pub fn gep_source_type(self) -> Type {
+        Type(unsafe { LLVMGetGEPSourceElementType(self.0) })
+    }
+
+    pub fn aggregate_indices(self) -> Vec<u32> {
+        unsafe {
+            let count = LLVMGetNumIndices(self.0) as usize;
+            std::slice::from_raw_parts(LLVMGetIndices(self.0), count).to_vec()
+        }
+    }
+
+    // Calls.
+
+    pub fn called_value(self) -> Value {
+        Value(unsafe { LLVMGetCalledValue(self.0) })
+    }
+
+    pub fn called_type(self) -> Type {
+        Type(unsafe { LLVMGetCalledFunctionType(self.0) })
+    }
+
+    pub fn argument_count(self) -> u32 {
+        unsafe { LLVMGetNumArgOperands(self.0) }
+    }
+
+    pub fn returns_twice(self) -> bool {
+        unsafe { plx_returns_twice(self.0) != 0 }
+    }
+
+    pub fn is_must_tail(self) -> bool {
+        unsafe {
+            !LLVMIsACallInst(self.0).is_null()
+                && LLVMGetTailCallKind(self.0)
+                    == llvm_sys::LLVMTailCallKind::LLVMTailCallKindMustTail
+        }
+    }
+
+    pub fn clear_tail(self) {
+        unsafe {
+            if !LLVMIsACallInst(self.0).is_null() {
+                LLVMSetTailCall(self.0, 0);
+            }
+        }
+    }
+
+    pub fn relax_call(self) {
+        unsafe { plx_relax_call(self.0) }
+    }
+
+    /// Type given by a type attribute (`byval`, `sret`) of a call's argument.
+    pub fn call_type_attribute(self, argument: u32, kind: &str) -> Option<Type> {
+        unsafe {
+            let attribute = LLVMGetCallSiteEnumAttribute(self.0, argument + 1, attribute(kind));
+            (!attribute.is_null()).then(|| Type(LLVMGetTypeAttributeValue(attribute)))
+        }
+    }
+
+    // Functions.
+
+    pub fn function_type(self) -> Type {
+        Type(unsafe { LLVMGlobalGetValueType(self.0) })
+    }
+
+    pub fn is_declaration(self) -> bool {
+        unsafe { LLVMIsDeclaration(self.0) != 0 }
+    }
+
+    pub fn intrinsic_name(self) -> Option<String> {
+        self.is_function().then(|| self.name()).filter(|name| name.starts_with("llvm."))
+    }
+
+    pub fn parameters(self) -> Vec<Value> {
+        let count = unsafe { LLVMCountParams(self.0) };
+        (0..count).map(|index| Value(unsafe { LLVMGetParam(self.0, index) })).collect()
+    }
+
+    pub fn blocks(self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        unsafe {
+            let mut at = LLVMGetFirstBasicBlock(self.0);
+            while !at.is_null() {
+                blocks.push(Block(at));
+                at = LLVMGetNextBasicBlock(at);
+            }
+        }
+        blocks
+    }
+
+    pub fn append_block(self, name: &str) -> Block {
+        let name = c_string(name);
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            Block(LLVMAppendBasicBlockInContext(context, self.0, name.as_ptr()))
+        }
+    }
+
+    pub fn relax_function(self) {
+        unsafe { plx_relax_function(self.0) }
+    }
+
+    pub fn has_attribute(self, kind: &str) -> bool {
+        unsafe {
+            !LLVMGetEnumAttributeAtIndex(
+                self.0,
+                llvm_sys::LLVMAttributeFunctionIndex,
+                attribute(kind),
+            )
+            .is_null()
+        }
+    }
+
+    pub fn remove_attribute(self, kind: &str) {
+        unsafe {
+            LLVMRemoveEnumAttributeAtIndex(
+                self.0,
+                llvm_sys::LLVMAttributeFunctionIndex,
+                attribute(kind),
+            )
+        }
+    }
+
+    pub fn add_string_attribute(self, key: &str, value: &str) {
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateStringAttribute(
+                context,
+                key.as_ptr().cast(),
+                key.len() as u32,
+                value.as_ptr().cast(),
+                value.len() as u32,
+            );
+            LLVMAddAttributeAtIndex(self.0, llvm_sys::LLVMAttributeFunctionIndex, attribute);
+        }
+    }
+
+    pub fn parameter_type_attribute(self, parameter: u32, kind: &str) -> Option<Type> {
+        unsafe {
+            let attribute = LLVMGetEnumAttributeAtIndex(self.0, parameter + 1, attribute(kind));
+            (!attribute.is_null()).then(|| Type(LLVMGetTypeAttributeValue(attribute)))
+        }
+    }
+
+    pub fn linkage(self) -> llvm_sys::LLVMLinkage {
+        unsafe { LLVMGetLinkage(self.0) }
+    }
+
+    pub fn set_linkage(self, linkage: llvm_sys::LLVMLinkage) {
+        unsafe { LLVMSetLinkage(self.0, linkage) }
+    }
+
+    // Phis and terminators.
+
+    pub fn incoming(self) -> Vec<(Value, Block)> {
+        unsafe {
+            (0..LLVMCountIncoming(self.0))
+                .map(|index| {
+                    (
+                        Value(LLVMGetIncomingValue(self.0, index)),
+                        Block(LLVMGetIncomingBlock(self.0, index)),
+                    )
+                })
+                .collect()
+        }
+    }
+
+    pub fn add_incoming(self, value: Value, block: Block) {
+        let (mut values, mut blocks) = ([value.0], [block.0]);
+        unsafe { LLVMAddIncoming(self.0, values.as_mut_ptr(), blocks.as_mut_ptr(), 1) }
+    }
+
+    pub fn set_incoming_block(self, index: u32, block: Block) {
+        unsafe { plx_set_incoming_block(self.0, index, block.0) }
+    }
+
+    pub fn is_conditional(self) -> bool {
+        unsafe { LLVMIsConditional(self.0) != 0 }
+    }
+
+    pub fn successor_count(self) -> u32 {
+        unsafe { LLVMGetNumSuccessors(self.0) }
+    }
+
+    pub fn successor(self, index: u32) -> Block {
+        Block(unsafe { LLVMGetSuccessor(self.0, index) })
+    }
+
+    pub fn set_successor(self, index: u32, block: Block) {
+        unsafe { LLVMSetSuccessor(self.0, index, block.0) }
+    }
+
+    // Metadata: one 64-bit number under a name.
+
+    pub fn set_number(self, kind: u32, number: u64) {
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let constant = LLVMConstInt(LLVMInt64TypeInContext(context), number, 0);
+            let mut operand = LLVMValueAsMetadata(constant);
+            let node = LLVMMDNodeInContext2(context, &mut operand, 1);
+            LLVMSetMetadata(self.0, kind, LLVMMetadataAsValue(context, node));
+        }
+    }
+
+    pub fn number(self, kind: u32) -> Option<u64> {
+        unsafe {
+            let node = LLVMGetMetadata(self.0, kind);
+            if node.is_null() {
+                return None;
+            }
+            let mut operand = std::ptr::null_mut();
+            LLVMGetMDNodeOperands(node, &mut operand);
+            Some(LLVMConstIntGetZExtValue(operand))
+        }
+    }
+
+    /// Source line and column of an instruction; 0 if unknown.
+    pub fn line(self) -> (u32, u32) {
+        unsafe {
+            let location = llvm_sys::debuginfo::LLVMInstructionGetDebugLoc(self.0);
+            if location.is_null() {
+                return (0, 0);
+            }
+            (
+                llvm_sys::debuginfo::LLVMDILocationGetLine(location),
+                llvm_sys::debuginfo::LLVMDILocationGetColumn(location),
+            )
+        }
+    }
+
+    /// File of an instruction's location: directory and name.
+    pub fn file(self) -> Option<(String, String)> {
+        unsafe {
+            let location = llvm_sys::debuginfo::LLVMInstructionGetDebugLoc(self.0);
+            if location.is_null() {
+                return None;
+            }
+            let scope = llvm_sys::debuginfo::LLVMDILocationGetScope(location);
+            scope_file(scope)
+        }
+    }
+
+    /// File and line of a function's definition.
+    pub fn subprogram(self) -> Option<((String, String), u32)> {
+        unsafe {
+            let subprogram = llvm_sys::debuginfo::LLVMGetSubprogram(self.0);
+            if subprogram.is_null() {
+                return None;
+            }
+            let line = llvm_sys::debuginfo::LLVMDISubprogramGetLine(subprogram);
+            Some((scope_file(subprogram)?, line))
+        }
+    }
+}
+
+/// Directory and name of a debug scope's file.
+unsafe fn scope_file(scope: LLVMMetadataRef) -> Option<(String, String)> {
+    unsafe {
+        if scope.is_null() {
+            return None;
+        }
+        let file = llvm_sys::debuginfo::LLVMDIScopeGetFile(scope);
+        if file.is_null() {
+            return None;
+        }
+        let read = |get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const libc_char| {
+            let mut length = 0;
+            let bytes = get(file, &mut length);
+            if bytes.is_null() {
+                return String::new();
+            }
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        Some((
+            read(llvm_sys::debuginfo::LLVMDIFileGetDirectory),
+            read(llvm_sys::debuginfo::LLVMDIFileGetFilename),
+        ))
+    }
+}
+
+#[allow(non_camel_case_types)]
+type libc_char = std::ffi::c_char;
+
+/// Number of a named enum attribute.
+fn attribute(kind: &str) -> u32 {
+    unsafe { LLVMGetEnumAttributeKindForName(kind.as_ptr().cast(), kind.len()) }
+}
+
+impl Type {
+    pub fn kind(self) -> LLVMTypeKind {
+        unsafe { LLVMGetTypeKind(self.0) }
+    }
+
+    pub fn int_width(self) -> u32 {
+        if self.kind() == LLVMTypeKind::LLVMIntegerTypeKind {
+            unsafe { LLVMGetIntTypeWidth(self.0) }
+        } else {
+            0
+        }
+    }
+
+    pub fn is_void(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMVoidTypeKind
+    }
+
+    pub fn is_pointer(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
+    }
+
+    pub fn return_type(self) -> Type {
+        Type(unsafe { LLVMGetReturnType(self.0) })
+    }
+
+    pub fn parameter_count(self) -> u32 {
+        unsafe { LLVMCountParamTypes(self.0) }
+    }
+
+    pub fn is_variadic(self) -> bool {
+        unsafe { LLVMIsFunctionVarArg(self.0) != 0 }
+    }
+
+    pub fn struct_fields(self) -> Vec<Type> {
+        let count = unsafe { LLVMCountStructElementTypes(self.0) };
+        (0..count).map(|index| Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) })).collect()
+    }
+
+    pub fn element(self) -> Type {
+        Type(unsafe { LLVMGetElementType(self.0) })
+    }
+
+    pub fn array_length(self) -> u64 {
+        unsafe { LLVMGetArrayLength2(self.0) }
+    }
+
+    pub fn vector_length(self) -> u32 {
+        unsafe { LLVMGetVectorSize(self.0) }
+    }
+
+    pub fn undef(self) -> Value {
+        Value(unsafe { LLVMGetUndef(self.0) })
+    }
+
+    pub fn null(self) -> Value {
+        Value(unsafe { LLVMConstNull(self.0) })
+    }
+}
+
+impl Block {
+    pub fn instructions(self) -> Vec<Value> {
+        let mut instructions = Vec::new();
+        let mut at = self.first();
+        while let Some(instruction) = at {
+            instructions.push(instruction);
+            at = instruction.next();
+        }
+        instructions
+    }
+
+    pub fn first(self) -> Option<Value> {
+        some_value(unsafe { LLVMGetFirstInstruction(self.0) })
+    }
+
+    /// First instruction that is not a phi.
+    pub fn first_after_phis(self) -> Value {
+        let mut at = self.first().expect("a block has a terminator");
+        while at.opcode() == LLVMOpcode::LLVMPHI {
+            at = at.next().expect("a block has a terminator");
+        }
+        at
+    }
+
+    pub fn terminator(self) -> Value {
+        some_value(unsafe { LLVMGetBasicBlockTerminator(self.0) }).expect("a block has a terminator")
+    }
+
+    pub fn move_before(self, other: Block) {
+        unsafe { LLVMMoveBasicBlockBefore(self.0, other.0) }
+    }
+
+    pub fn phis(self) -> Vec<Value> {
+        self.instructions()
+            .into_iter()
+            .take_while(|instruction| instruction.opcode() == LLVMOpcode::LLVMPHI)
+            .collect()
+    }
+}
+
+/// Splits a block before `instruction`; the new block starts with it.
+pub fn split_before(instruction: Value) -> Block {
+    Block(unsafe { plx_split_before(instruction.0) })
+}
+
+/// Owns an LLVM builder.
+pub struct Builder(LLVMBuilderRef);
+
+impl Drop for Builder {
+    fn drop(&mut self) {
+        unsafe { LLVMDisposeBuilder(self.0) }
+    }
+}
+
+/// The name of a temporary: empty, LLVM numbers it.
+const UNNAMED: *const libc_char = c"".as_ptr();
+
+impl Builder {
+    pub fn new(context: LLVMContextRef) -> Builder {
+        Builder(unsafe { LLVMCreateBuilderInContext(context) })
+    }
+
+    pub fn raw(&self) -> LLVMBuilderRef {
+        self.0
+    }
+
+    pub fn before(&self, instruction: Value) {
+        unsafe { LLVMPositionBuilderBefore(self.0, instruction.0) }
+    }
+
+    /// Behind an instruction; for a phi, behind all phis of its block.
+    pub fn after(&self, instruction: Value) {
+        let mut next = instruction.next().expect("not a terminator");
+        while next.opcode() == LLVMOpcode::LLVMPHI {
+            next = next.next().expect("not a terminator");
+        }
+        self.before(next);
+    }
+
+    pub fn at_end(&self, block: Block) {
+        unsafe { LLVMPositionBuilderAtEnd(self.0, block.0) }
+    }
+
+    pub fn insert(&self, instruction: Value) {
+        unsafe { LLVMInsertIntoBuilder(self.0, instruction.0) }
+    }
+
+    pub fn call(&self, ty: Type, function: Value, arguments: &[Value]) -> Value {
+        let mut raw: Vec<LLVMValueRef> = arguments.iter().map(|value| value.0).collect();
+        Value(unsafe {
+            LLVMBuildCall2(self.0, ty.0, function.0, raw.as_mut_ptr(), raw.len() as u32, UNNAMED)
+        })
+    }
+
+    pub fn phi(&self, ty: Type) -> Value {
+        Value(unsafe { LLVMBuildPhi(self.0, ty.0, UNNAMED) })
+    }
+
+    pub fn alloca(&self, ty: Type) -> Value {
+        Value(unsafe { LLVMBuildAlloca(self.0, ty.0, UNNAMED) })
+    }
+
+    pub fn load(&self, ty: Type, address: Value) -> Value {
+        Value(unsafe { LLVMBuildLoad2(self.0, ty.0, address.0, UNNAMED) })
+    }
+
+    pub fn store(&self, value: Value, address: Value) -> Value {
+        Value(unsafe { LLVMBuildStore(self.0, value.0, address.0) })
+    }
+
+    pub fn binary(&self, opcode: LLVMOpcode, a: Value, b: Value) -> Value {
+        Value(unsafe { LLVMBuildBinOp(self.0, opcode, a.0, b.0, UNNAMED) })
+    }
+
+    pub fn or(&self, a: Value, b: Value) -> Value {
+        self.binary(LLVMOpcode::LLVMOr, a, b)
+    }
+
+    pub fn compare(&self, predicate: LLVMIntPredicate, a: Value, b: Value) -> Value {
+        Value(unsafe { LLVMBuildICmp(self.0, predicate, a.0, b.0, UNNAMED) })
+    }
+
+    pub fn equal(&self, a: Value, b: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntEQ, a, b)
+    }
+
+    pub fn not_equal(&self, a: Value, b: Value) -> Value {
+        self.compare(LLVMIntPredicate::LLVMIntNE, a, b)
+    }
+
+    pub fn select(&self, condition: Value, then: Value, otherwise: Value) -> Value {
+        Value(unsafe { LLVMBuildSelect(self.0, condition.0, then.0, otherwise.0, UNNAMED) })
+    }
+
+    pub fn cast(&self, opcode: LLVMOpcode, value: Value, ty: Type) -> Value {
+        if value.ty() == ty {
+            return value;
+        }
+        Value(unsafe { LLVMBuildCast(self.0, opcode, value.0, ty.0, UNNAMED) })
+    }
+
+    /// Zero-extends or truncates an integer.
+    pub fn resize(&self, value: Value, ty: Type) -> Value {
+        let (from, to) = (value.ty().int_width(), ty.int_width());
+        if from < to {
+            self.cast(LLVMOpcode::LLVMZExt, value, ty)
+        } else {
+            self.cast(LLVMOpcode::LLVMTrunc, value, ty)
+        }
+    }
+
+    /// Address `offset` bytes behind `base`.
+    pub fn offset(&self, byte: Type, base: Value, offset: Value) -> Value {
+        let mut index = [offset.0];
+        Value(unsafe {
+            LLVMBuildGEP2(self.0, byte.0, base.0, index.as_mut_ptr(), 1, UNNAMED)
+        })
+    }
+
+    pub fn branch(&self, target: Block) -> Value {
+        Value(unsafe { LLVMBuildBr(self.0, target.0) })
+    }
+
+    pub fn conditional(&self, condition: Value, then: Block, otherwise: Block) -> Value {
+        Value(unsafe { LLVMBuildCondBr(self.0, condition.0, then.0, otherwise.0) })
+    }
+
+    /// A branch whose `then` side is rare.
+    pub fn unlikely(&self, condition: Value, then: Block, otherwise: Block) {
+        let branch = self.conditional(condition, then, otherwise);
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(condition.0));
+            let text = "branch_weights";
+            let int = LLVMInt32TypeInContext(context);
+            let mut operands = [
+                LLVMMDStringInContext2(context, text.as_ptr().cast(), text.len()),
+                LLVMValueAsMetadata(LLVMConstInt(int, 1, 0)),
+                LLVMValueAsMetadata(LLVMConstInt(int, 2000, 0)),
+            ];
+            let node = LLVMMDNodeInContext2(context, operands.as_mut_ptr(), operands.len());
+            let kind = LLVMGetMDKindIDInContext(context, c"prof".as_ptr(), 4);
+            LLVMSetMetadata(branch.0, kind, LLVMMetadataAsValue(context, node));
+        }
+    }
+
+    pub fn extract_value(&self, aggregate: Value, index: u32) -> Value {
+        Value(unsafe { LLVMBuildExtractValue(self.0, aggregate.0, index, UNNAMED) })
+    }
+}
+
+/// A readable message of LLVM's, freed.
+pub unsafe fn take_message(message: *mut libc_char) -> String {
+    if message.is_null() {
+        return String::new();
+    }
+    unsafe {
+        let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+        LLVMDisposeMessage(message);
+        text
+    }
+}
