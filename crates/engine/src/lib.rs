@@ -9,5 +9,9 @@ pub mod doctor;
 pub mod libraries;
 pub mod region;
 pub mod run;
+pub mod selfcheck;
 pub mod sites;
 pub mod trace;
+
+#[cfg(test)]
+mod sample;

@@ -268,6 +268,11 @@ impl Region {
         &self.limits
     }
 
+    #[cfg(test)]
+    pub(crate) fn parts(&self) -> (*mut u8, &Layout) {
+        (self.map.as_mut_ptr(), &self.layout)
+    }
+
     pub(crate) fn into_parts(self) -> (MmapRaw, Limits, Layout) {
         (self.map, self.limits, self.layout)
     }

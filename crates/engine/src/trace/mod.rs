@@ -18,10 +18,11 @@ use parallax_abi::trace::{
     Mismatch, Node, Object, Source, Stop, Table,
 };
 use parallax_abi::{Op, SiteId};
+use parallax_expr::{Label, Store, TableView};
 
 use crate::region::{Layout, Limits, Region};
 use validate::Bitmap;
-pub use view::{InputSource, LossRecord, ObjectView, TableView};
+pub use view::{InputSource, LossRecord, ObjectView};
 
 /// The validated view of one run's trace.
 #[derive(Debug)]
@@ -279,14 +280,24 @@ impl Trace {
         let labels = if table.labels == u64::MAX {
             None
         } else {
-            Some(self.blob(table.labels, u64::from(table.length) * 4)?)
+            let words = self.blob(table.labels, u64::from(table.length) * 4)?;
+            // SAFETY: any bytes are valid words; misaligned ones end up outside the middle.
+            let (before, words, after) = unsafe { words.align_to::<u32>() };
+            if !before.is_empty() || !after.is_empty() {
+                return None;
+            }
+            Some(words)
         };
         Some(TableView {
             base: table.base,
-            object: table.object,
             bytes,
             labels,
         })
+    }
+
+    /// Index of the object that a table shows the contents of.
+    pub fn table_object(&self, index: u32) -> Option<u32> {
+        Some(self.raw_tables().get(index as usize)?.object)
     }
 
     pub fn source_count(&self) -> u32 {
@@ -351,5 +362,25 @@ impl Trace {
     /// Number of processes that wrote to the trace.
     pub fn process_count(&self) -> u32 {
         self.header().processes.load(Ordering::Relaxed)
+    }
+}
+
+/// A trace is a full store: it can be read, and takes nothing new.
+impl Store for Trace {
+    fn node(&self, label: Label) -> Node {
+        self.raw_nodes()[label as usize]
+    }
+
+    fn intern(&mut self, _: Node) -> Label {
+        0
+    }
+
+    fn table(&self, table: u32) -> TableView<'_> {
+        // Valid nodes name valid tables only.
+        Trace::table(self, table).unwrap_or(TableView {
+            base: 0,
+            bytes: &[],
+            labels: None,
+        })
     }
 }

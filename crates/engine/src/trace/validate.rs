@@ -5,7 +5,10 @@
 //! operator demands, and the source, object or table that it names is there. All later
 //! code (evaluation, printing, solving) works on valid nodes only and need not check again.
 
+use std::collections::HashMap;
+
 use parallax_abi::Op;
+use parallax_abi::layout::LABEL_BYTE_BITS;
 use parallax_abi::op::Rounding;
 use parallax_abi::trace::{FIRST_NODE, FIRST_OBJECT, Node};
 
@@ -33,40 +36,73 @@ impl Bitmap {
 
 /// The valid nodes, and how many others there are.
 pub(super) fn nodes(trace: &Trace) -> (Bitmap, u32) {
-    let raw = trace.raw_nodes();
-    let mut valid = Bitmap::with_capacity(raw.len() as u32);
+    let mut validator = Validator {
+        trace,
+        raw: trace.raw_nodes(),
+        valid: Bitmap::with_capacity(trace.raw_nodes().len() as u32),
+        tables: HashMap::new(),
+    };
     let mut damaged = 0;
-    for (index, node) in raw.iter().enumerate().skip(FIRST_NODE as usize) {
+    for (index, node) in validator.raw.iter().enumerate().skip(FIRST_NODE as usize) {
         let index = index as u32;
-        if is_valid(trace, raw, &valid, index, node) {
-            valid.insert(index);
+        if validator.is_valid(index, node) {
+            validator.valid.insert(index);
         } else {
             damaged += 1;
         }
     }
-    (valid, damaged)
+    (validator.valid, damaged)
 }
 
-fn is_valid(trace: &Trace, raw: &[Node], valid: &Bitmap, index: u32, node: &Node) -> bool {
-    let Some(op) = Op::from_byte(node.op) else {
-        return false;
-    };
-    let operands = &[node.a, node.b, node.c][..op.arity()];
-    let sound = operands
-        .iter()
-        .all(|operand| *operand < index && valid.contains(*operand));
-    if !sound || !value_fits(node) {
-        return false;
+struct Validator<'a> {
+    trace: &'a Trace,
+    raw: &'a [Node],
+    valid: Bitmap,
+    /// The highest node that the bytes of a table refer to; `None` for damaged tables.
+    tables: HashMap<u32, Option<u32>>,
+}
+
+impl Validator<'_> {
+    fn is_valid(&mut self, index: u32, node: &Node) -> bool {
+        let Some(op) = Op::from_byte(node.op) else {
+            return false;
+        };
+        let operands = &[node.a, node.b, node.c][..op.arity()];
+        let sound = operands
+            .iter()
+            .all(|operand| *operand < index && self.valid.contains(*operand));
+        if !sound || !value_fits(node) {
+            return false;
+        }
+        let leaf_exists = match op {
+            Op::Input => node.a < self.trace.source_count(),
+            Op::Object => {
+                node.a >= FIRST_OBJECT && node.a - FIRST_OBJECT < self.trace.object_count()
+            }
+            Op::Table => self.table_is_sound(node.b, index),
+            _ => true,
+        };
+        let mut widths = [0; 3];
+        for (width, operand) in widths.iter_mut().zip(operands) {
+            *width = u32::from(self.raw[*operand as usize].width);
+        }
+        leaf_exists && widths_go_together(op, node, &widths[..operands.len()])
     }
-    let width_of = |operand: u32| u32::from(raw[operand as usize].width);
-    let leaf_exists = match op {
-        Op::Input => node.a < trace.source_count(),
-        Op::Object => node.a >= FIRST_OBJECT && node.a - FIRST_OBJECT < trace.object_count(),
-        Op::Table => trace.table(node.b).is_some(),
-        _ => true,
-    };
-    let widths: Vec<u32> = operands.iter().map(|operand| width_of(*operand)).collect();
-    leaf_exists && widths_go_together(op, node, &widths)
+
+    /// A table must only contain what was there before the node that reads it.
+    fn table_is_sound(&mut self, table: u32, reader: u32) -> bool {
+        let (trace, valid) = (self.trace, &self.valid);
+        let highest = self.tables.entry(table).or_insert_with(|| {
+            let words = trace.table(table)?.labels.unwrap_or_default();
+            let nodes = words.iter().filter(|word| **word != 0);
+            nodes
+                .map(|word| word >> LABEL_BYTE_BITS)
+                .try_fold(0, |highest, node| {
+                    valid.contains(node).then_some(node.max(highest))
+                })
+        });
+        highest.is_some_and(|highest| highest < reader)
+    }
 }
 
 fn value_fits(node: &Node) -> bool {

@@ -32,34 +32,6 @@ impl<'a> ObjectView<'a> {
     }
 }
 
-/// The contents of a memory object at the time of a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TableView<'a> {
-    /// Address of the first byte.
-    pub base: u64,
-    /// Index of the object.
-    pub object: u32,
-    pub bytes: &'a [u8],
-    /// Label words, four bytes each, unless all bytes are concrete.
-    pub(super) labels: Option<&'a [u8]>,
-}
-
-impl TableView<'_> {
-    /// The label word (`node << 4 | byte`) of the byte at `index`; 0 if it is concrete.
-    pub fn label_word(&self, index: usize) -> u32 {
-        self.labels
-            .and_then(|labels| labels.get(index * 4..index * 4 + 4))
-            .map_or(0, |word| {
-                u32::from_ne_bytes([word[0], word[1], word[2], word[3]])
-            })
-    }
-
-    /// Whether no byte depends on the input.
-    pub fn is_concrete(&self) -> bool {
-        self.labels.is_none()
-    }
-}
-
 /// Where input came from. Displayed as `argv[1]`, `stdin` or `file("name")`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputSource<'a> {

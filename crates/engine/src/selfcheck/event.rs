@@ -1,0 +1,69 @@
+//! Whether what the program did agrees with the value of the expression it did it on.
+
+use parallax_abi::SiteId;
+use parallax_abi::trace::{Event, EventKind};
+use parallax_expr::value;
+
+use super::{Fault, What};
+use crate::sites::SiteMap;
+use crate::trace::Trace;
+
+pub(super) fn check(
+    trace: &Trace,
+    sites: &SiteMap,
+    kind: EventKind,
+    event: &Event,
+) -> Option<Fault> {
+    let node = trace.node(event.label)?;
+    let fault = |what, expected, actual| {
+        Some(Fault {
+            what,
+            label: event.label,
+            site: Some(SiteId(event.site)),
+            op: None,
+            expected: Some(expected),
+            actual,
+        })
+    };
+    let same = |what, actual: u64| {
+        // Sizes and addresses have at most 64 bits.
+        let expected = value(node);
+        if expected == u128::from(actual) {
+            None
+        } else {
+            fault(what, expected, actual.into())
+        }
+    };
+    match kind {
+        EventKind::Branch | EventKind::Select => {
+            let (condition, taken) = (value(node), u128::from(event.detail));
+            if condition == taken {
+                None
+            } else {
+                fault(What::Branch, condition, taken)
+            }
+        }
+        EventKind::Switch => same(What::Switch, event.y).or_else(|| {
+            // The successor that the value selects, by the switch's own cases.
+            let site = sites.get(SiteId(event.site))?;
+            let case = site.cases.iter().position(|case| *case == event.y);
+            let expected = case.map_or(0, |case| case as u32 + 1);
+            if site.cases.is_empty() || expected == event.x {
+                None
+            } else {
+                fault(What::Switch, expected.into(), event.x.into())
+            }
+        }),
+        EventKind::Load | EventKind::Store => same(What::Address, event.y),
+        EventKind::IndirectCall => same(What::Address, event.y),
+        EventKind::Allocation | EventKind::Length => same(What::Size, event.y),
+        EventKind::Concretize
+        | EventKind::Division
+        | EventKind::Shift
+        | EventKind::Overflow
+        | EventKind::Input
+        | EventKind::Process
+        | EventKind::Exit
+        | EventKind::Output => None,
+    }
+}
