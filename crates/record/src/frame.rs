@@ -14,7 +14,7 @@ pub enum Kind {
     Module = 1,
     /// A [`LinkRecord`](crate::LinkRecord); no data.
     Link = 2,
-    /// No meta; data = a [`SiteTable`](crate::SiteTable) as JSON. In derived programs only.
+    /// Meta = [`SitesMeta`](crate::SitesMeta); data = a [`SiteTable`](crate::SiteTable) as JSON. In derived programs only.
     Sites = 3,
 }
 
@@ -83,7 +83,9 @@ pub fn frames(section: &[u8]) -> Result<Vec<Frame<'_>>, RecordError> {
             continue;
         }
         let damaged = |what| RecordError::Damaged { offset: at, what };
-        let header = section.get(at..at + HEADER).ok_or(damaged("cut off in a header"))?;
+        let header = section
+            .get(at..at + HEADER)
+            .ok_or(damaged("cut off in a header"))?;
         if &header[..8] != MAGIC {
             return Err(damaged("no record starts here"));
         }

@@ -20,7 +20,7 @@ mod sites;
 
 pub use frame::{Frame, Kind, RecordError, encode, frames};
 pub use module::{InputKind, Invocation, LinkInput, LinkRecord, ModuleRecord};
-pub use sites::{FunctionSites, Site, SiteTable};
+pub use sites::{FunctionSites, Site, SiteTable, SitesMeta};
 
 /// Name of the section; not allocated, so it is never loaded.
 pub const SECTION: &str = ".parallax";

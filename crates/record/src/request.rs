@@ -77,14 +77,18 @@ impl Capture {
     pub fn unit_of(&self, source_file_name: &str) -> Option<&Unit> {
         let stem = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);
-            name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned()
+            name.rsplit_once('.')
+                .map_or(name, |(stem, _)| stem)
+                .to_owned()
         };
         self.units
             .iter()
             .find(|unit| unit.source == source_file_name)
             // `-save-temps` gives the compiler an intermediate file of the same stem.
             .or_else(|| {
-                self.units.iter().find(|unit| stem(&unit.source) == stem(source_file_name))
+                self.units
+                    .iter()
+                    .find(|unit| stem(&unit.source) == stem(source_file_name))
             })
             .or(match self.units.as_slice() {
                 [only] => Some(only),
@@ -104,7 +108,10 @@ mod tests {
             key_descriptor: None,
         };
         Capture {
-            compile: Invocation { directory: "/".to_owned(), arguments: Vec::new() },
+            compile: Invocation {
+                directory: "/".to_owned(),
+                arguments: Vec::new(),
+            },
             units: sources.iter().map(unit).collect(),
             strip_debug: false,
         }

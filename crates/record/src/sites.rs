@@ -2,6 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Meta of a sites record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SitesMeta {
+    /// Hash of the table, by which counters in shared memory find it.
+    pub module: u64,
+}
+
 /// All sites of one module, in program order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteTable {

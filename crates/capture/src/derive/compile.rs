@@ -1,0 +1,377 @@
+//! From module to object, for each variant.
+
+use super::{DeriveError, Options, Progress, Variant};
+use crate::arguments::{Item, for_bitcode, for_preprocessed, parse};
+use crate::program::{Module, Program};
+use crate::store::{Store, hash, write_atomically};
+use crate::tools::{Compiler, clang};
+use parallax_bundle::Bundle;
+use parallax_record::request::{self, Request};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What makes the checked variant. Sources are preprocessed under the same flags when they are
+/// captured, because preprocessing decides what depends on them.
+pub const CHECKED_FLAGS: &[&str] = &[
+    "-fsanitize=address,undefined",
+    "-fsanitize-recover=all",
+    "-fno-omit-frame-pointer",
+    "-g",
+    "-O1",
+    "-U_FORTIFY_SOURCE",
+    "-w",
+];
+
+/// An object of a variant.
+#[derive(Clone, Debug)]
+pub struct VariantObject {
+    /// In the cache; the name says what it was made of.
+    pub path: PathBuf,
+    /// Set if it is less than it could be.
+    pub note: Option<String>,
+}
+
+/// Compiles all modules of a program, several at once; in the program's order.
+pub fn modules(
+    program: &Program,
+    variant: Variant,
+    bundle: &Bundle,
+    options: &Options<'_>,
+) -> Result<Vec<VariantObject>, DeriveError> {
+    let total = program.modules.len();
+    if total == 0 {
+        return Err(DeriveError::NoModules {
+            path: program.path.clone(),
+        });
+    }
+    let next = AtomicUsize::new(0);
+    let done = AtomicUsize::new(0);
+    let results: Mutex<Vec<Option<Result<VariantObject, DeriveError>>>> =
+        Mutex::new((0..total).map(|_| None).collect());
+    std::thread::scope(|scope| {
+        for _ in 0..options.jobs.clamp(1, total) {
+            scope.spawn(|| {
+                while let Some(module) = program.modules.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let recipe = Recipe::new(module, variant, bundle);
+                    let cached = recipe.object(options).is_file();
+                    let result = recipe.make(options);
+                    if result.is_err() {
+                        // One failure is enough: the others need not begin.
+                        next.store(total, Ordering::Relaxed);
+                    }
+                    (options.progress)(Progress::Compiled {
+                        source: &module.record.source,
+                        done: done.fetch_add(1, Ordering::Relaxed) + 1,
+                        total,
+                        cached,
+                    });
+                    let index = program.modules.iter().position(|m| std::ptr::eq(m, module));
+                    let mut results = results.lock().expect("no panic while it is held");
+                    results[index.expect("taken from there")] = Some(result);
+                }
+            });
+        }
+    });
+    let results = results.into_inner().expect("no panic while it was held");
+    let mut objects = Vec::with_capacity(total);
+    let mut first_error = None;
+    for result in results.into_iter().flatten() {
+        match result {
+            Ok(object) => objects.push(object),
+            Err(error) => first_error = first_error.or(Some(error)),
+        }
+    }
+    first_error.map_or(Ok(objects), Err)
+}
+
+/// Compiles bitcode that does not come from a program: a model.
+pub fn bitcode(
+    name: &str,
+    bitcode: &[u8],
+    variant: Variant,
+    bundle: &Bundle,
+    options: &Options<'_>,
+) -> Result<PathBuf, DeriveError> {
+    let recipe = Recipe {
+        source_file: name,
+        variant,
+        text: Text::Bitcode(bitcode),
+        flags: [backend_flags(variant), vec!["-fPIC".to_owned()]].concat(),
+        directory: None,
+        bundle,
+        fallback: None,
+    };
+    recipe.make(options).map(|object| object.path)
+}
+
+/// What an object is made of.
+struct Recipe<'a> {
+    source_file: &'a str,
+    variant: Variant,
+    text: Text<'a>,
+    flags: Vec<String>,
+    /// Where to run the compiler, if it is still there.
+    directory: Option<&'a str>,
+    bundle: &'a Bundle,
+    /// What to make instead if the compiler refuses, and what is lost by it.
+    fallback: Option<Box<Recipe<'a>>>,
+}
+
+enum Text<'a> {
+    Bitcode(&'a [u8]),
+    Source { language: &'a str, text: Vec<u8> },
+}
+
+impl<'a> Recipe<'a> {
+    fn new(module: &'a Module, variant: Variant, bundle: &'a Bundle) -> Recipe<'a> {
+        let record = &module.record;
+        let items = parse(record.compile.arguments.get(1..).unwrap_or_default());
+        let from_bitcode = Recipe {
+            source_file: &record.source,
+            variant,
+            text: Text::Bitcode(&module.bitcode),
+            flags: [backend_flags(variant), for_bitcode(&items)].concat(),
+            directory: None,
+            bundle,
+            fallback: None,
+        };
+        let text = (variant == Variant::Checked)
+            .then(|| source_text(module))
+            .flatten();
+        let Some(text) = text else {
+            return from_bitcode;
+        };
+        Recipe {
+            source_file: &record.source,
+            variant,
+            text: Text::Source {
+                language: &record.language,
+                text,
+            },
+            flags: checked_flags(&items),
+            directory: Some(&record.compile.directory),
+            bundle,
+            fallback: Some(Box::new(from_bitcode)),
+        }
+    }
+
+    /// Where the object is kept.
+    fn object(&self, options: &Options<'_>) -> PathBuf {
+        let mut hasher = blake3::Hasher::new();
+        let text = match &self.text {
+            Text::Bitcode(bytes) => bytes,
+            Text::Source { text, .. } => text.as_slice(),
+        };
+        for part in [
+            self.variant.name(),
+            &Bundle::identity(),
+            &self.flags.join("\0"),
+        ] {
+            hasher
+                .update(&(part.len() as u64).to_le_bytes())
+                .update(part.as_bytes());
+        }
+        hasher.update(text);
+        let key = &hasher.finalize().to_hex()[..32];
+        options
+            .cache_dir
+            .join("objects")
+            .join(&key[..2])
+            .join(format!("{}.o", &key[2..]))
+    }
+
+    fn make(&self, options: &Options<'_>) -> Result<VariantObject, DeriveError> {
+        let path = self.object(options);
+        let refused = path.with_extension("refused");
+        let message = if path.is_file() {
+            return Ok(VariantObject {
+                path,
+                note: self.note(),
+            });
+        } else if let Ok(message) = std::fs::read_to_string(&refused) {
+            message
+        } else {
+            match self.compile(&path)? {
+                Ok(()) => {
+                    return Ok(VariantObject {
+                        path,
+                        note: self.note(),
+                    });
+                }
+                Err(message) => message,
+            }
+        };
+        match &self.fallback {
+            Some(fallback) => {
+                // Remembered, so that the next time does not try again in vain.
+                write_atomically(&refused, message.as_bytes()).map_err(|error| {
+                    DeriveError::Io {
+                        path: refused,
+                        error,
+                    }
+                })?;
+                let mut object = fallback.make(options)?;
+                let first = message.lines().next().unwrap_or_default();
+                object.note = Some(format!(
+                    "{}: no undefined-behaviour checks, because its source does not compile again: {first}",
+                    self.source_file
+                ));
+                Ok(object)
+            }
+            None => Err(DeriveError::Compile {
+                source_file: self.source_file.to_owned(),
+                variant: self.variant.name(),
+                message,
+            }),
+        }
+    }
+
+    /// What the user should know about an object made from this.
+    fn note(&self) -> Option<String> {
+        let lesser = self.variant == Variant::Checked && matches!(self.text, Text::Bitcode(_));
+        lesser.then(|| {
+            format!(
+                "{}: no undefined-behaviour checks, because its source is not in the capture store",
+                self.source_file
+            )
+        })
+    }
+
+    /// Runs the compiler; the inner result is its message if it refuses.
+    fn compile(&self, object: &Path) -> Result<Result<(), String>, DeriveError> {
+        let io_error = |error| DeriveError::Io {
+            path: object.to_owned(),
+            error,
+        };
+        let parent = object
+            .parent()
+            .expect("objects are below the cache directory");
+        std::fs::create_dir_all(parent).map_err(io_error)?;
+        let scratch = tempfile::Builder::new()
+            .prefix(".tmp-")
+            .tempdir_in(parent)
+            .map_err(io_error)?;
+        let made = scratch.path().join("module.o");
+        let mut command = self.command(scratch.path()).map_err(|error| match error {
+            CommandError::Tool(error) => DeriveError::Tool(error),
+            CommandError::Io(error) => io_error(error),
+        })?;
+        let output = command.arg("-o").arg(&made).output().map_err(io_error)?;
+        if !output.status.success() {
+            return Ok(Err(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        std::fs::rename(&made, object).map_err(io_error)?;
+        Ok(Ok(()))
+    }
+
+    fn command(&self, scratch: &Path) -> Result<Command, CommandError> {
+        // The C driver compiles C++, too, when told the language.
+        let mut command = clang(Compiler::C)?;
+        command
+            .args(&self.flags)
+            .args(["-Wno-unused-command-line-argument", "-c"]);
+        match &self.text {
+            Text::Bitcode(bytes) => {
+                let input = scratch.join("module.bc");
+                std::fs::write(&input, bytes)?;
+                command.arg(format!("-fpass-plugin={}", self.bundle.plugin().display()));
+                let request = match self.variant {
+                    Variant::Traced => Request::Traced,
+                    Variant::Covered => Request::Covered,
+                    Variant::Checked => Request::Checked,
+                };
+                command.env(request::ENVIRONMENT, request.to_value());
+                command.args(["-x", "ir"]).arg(input);
+            }
+            Text::Source { language, text } => {
+                let input = scratch.join("module.c");
+                std::fs::write(&input, text)?;
+                command.env_remove(request::ENVIRONMENT);
+                command.args(["-x", language]).arg(input);
+            }
+        }
+        // `-imacros` and the like may name files relative to it.
+        if let Some(directory) = self.directory.filter(|path| Path::new(path).is_dir()) {
+            command.current_dir(directory);
+        }
+        Ok(command)
+    }
+}
+
+/// Why the compiler could not even be called.
+#[derive(Debug, thiserror::Error)]
+enum CommandError {
+    #[error(transparent)]
+    Tool(#[from] crate::tools::ToolError),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+fn source_text(module: &Module) -> Option<Vec<u8>> {
+    let key = module.record.preprocessed.as_ref()?;
+    Store::open()?.source(key).ok()
+}
+
+fn checked_flags(items: &[Item]) -> Vec<String> {
+    let mut flags = for_preprocessed(items);
+    flags.extend(CHECKED_FLAGS.iter().map(|flag| (*flag).to_owned()));
+    flags
+}
+
+/// Flags for compiling bitcode, before the module's own.
+fn backend_flags(variant: Variant) -> Vec<String> {
+    let flags: &[&str] = match variant {
+        Variant::Traced | Variant::Covered => &["-O2", "-w"],
+        Variant::Checked => &[
+            "-O1",
+            "-w",
+            "-fsanitize=address",
+            "-fsanitize-recover=address",
+        ],
+    };
+    flags.iter().map(|flag| (*flag).to_owned()).collect()
+}
+
+/// An object made from C text of Parallax's own, uninstrumented.
+pub fn c_text(text: &str, options: &Options<'_>) -> Result<PathBuf, DeriveError> {
+    let key = hash(text.as_bytes());
+    let object = options.cache_dir.join("support").join(format!("{key}.o"));
+    if object.is_file() {
+        return Ok(object);
+    }
+    let io_error = |error| DeriveError::Io {
+        path: object.clone(),
+        error,
+    };
+    let parent = object.parent().expect("below the cache directory");
+    std::fs::create_dir_all(parent).map_err(io_error)?;
+    let scratch = tempfile::Builder::new()
+        .prefix(".tmp-")
+        .tempdir_in(parent)
+        .map_err(io_error)?;
+    let (input, made) = (
+        scratch.path().join("support.c"),
+        scratch.path().join("support.o"),
+    );
+    std::fs::write(&input, text).map_err(io_error)?;
+    let mut command = clang(Compiler::C)?;
+    let output = command
+        .args(["-w", "-O2", "-fPIC", "-c"])
+        .arg(&input)
+        .arg("-o")
+        .arg(&made)
+        .env_remove(request::ENVIRONMENT)
+        .output()
+        .map_err(io_error)?;
+    if !output.status.success() {
+        return Err(DeriveError::Compile {
+            source_file: "support code".to_owned(),
+            variant: "plain",
+            message: String::from_utf8_lossy(&output.stderr).into_owned(),
+        });
+    }
+    std::fs::rename(&made, &object).map_err(io_error)?;
+    Ok(object)
+}

@@ -1,0 +1,102 @@
+//! What each variant is linked with besides the program's own objects.
+
+use super::compile::{bitcode, c_text};
+use super::{DeriveError, Options, Variant};
+use crate::store::hash;
+use crate::tools::archiver;
+use parallax_abi::entry::symbol;
+use parallax_bundle::Bundle;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// An archive of the models, traced as the program is. An archive, so that only the models that are
+/// used come along with what they need of the C library.
+pub fn models(bundle: &Bundle, options: &Options<'_>) -> Result<Option<PathBuf>, DeriveError> {
+    let sources = bundle.models();
+    if sources.is_empty() {
+        return Ok(None);
+    }
+    let mut objects = Vec::new();
+    for source in &sources {
+        let io_error = |error| DeriveError::Io {
+            path: source.clone(),
+            error,
+        };
+        let bytes = std::fs::read(source).map_err(io_error)?;
+        let name = source.display().to_string();
+        objects.push(bitcode(&name, &bytes, Variant::Traced, bundle, options)?);
+    }
+    let names: Vec<String> = objects
+        .iter()
+        .map(|object| object.display().to_string())
+        .collect();
+    let key = hash(names.join("\0").as_bytes());
+    let archive = options.cache_dir.join("support").join(format!("{key}.a"));
+    if !archive.is_file() {
+        make_archive(&archive, &objects)?;
+    }
+    Ok(Some(archive))
+}
+
+/// Makes an archive of files; appears complete or not at all.
+pub fn make_archive(archive: &Path, members: &[PathBuf]) -> Result<(), DeriveError> {
+    let io_error = |error| DeriveError::Io {
+        path: archive.to_owned(),
+        error,
+    };
+    let parent = archive.parent().expect("below the cache directory");
+    std::fs::create_dir_all(parent).map_err(io_error)?;
+    let scratch = tempfile::Builder::new()
+        .prefix(".tmp-")
+        .tempdir_in(parent)
+        .map_err(io_error)?;
+    let made = scratch.path().join("members.a");
+    let output = archiver()?
+        .arg("qcs")
+        .arg(&made)
+        .args(members)
+        .output()
+        .map_err(io_error)?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io_error(std::io::Error::other(message)));
+    }
+    std::fs::rename(&made, archive).map_err(io_error)
+}
+
+/// The object that tells a traced program where the plain one is.
+pub fn plain_path(plain: &Path, options: &Options<'_>) -> Result<PathBuf, DeriveError> {
+    let path = plain.as_os_str().as_encoded_bytes();
+    c_text(
+        &format!(
+            "const char {}[] = {};\n",
+            symbol::PLAIN_PATH,
+            c_string(path)
+        ),
+        options,
+    )
+}
+
+/// The object that sets the sanitizers' defaults. The environment still overrides them.
+pub fn sanitizer_defaults(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
+    // A plain program survives what it cannot allocate, and many a program ends without
+    // releasing everything: neither is a finding.
+    let text = "\
+        const char *__asan_default_options(void) {\n\
+            return \"detect_leaks=0:halt_on_error=0:allocator_may_return_null=1\";\n\
+        }\n\
+        const char *__ubsan_default_options(void) {\n\
+            return \"halt_on_error=0:print_stacktrace=1\";\n\
+        }\n";
+    c_text(text, options)
+}
+
+/// A C string literal of any bytes.
+fn c_string(bytes: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for byte in bytes {
+        let _ = write!(text, "\\{byte:03o}");
+    }
+    text.push('"');
+    text
+}

@@ -1,0 +1,135 @@
+//! `parallax-cc`: clang, with the plug-in loaded.
+//!
+//! Whatever Parallax does here is in addition to what clang does, and clang gets the user's own
+//! words. When something of ours fails, the user is told in one line and gets clang's plain
+//! result: a build must never break because it is watched.
+
+mod capture;
+mod descriptors;
+mod link;
+mod preprocess;
+
+use crate::arguments::{Analysis, Goal, Item, analyse, expand, parse};
+use crate::inputs;
+use crate::tools::{Compiler, clang};
+use parallax_bundle::Bundle;
+use parallax_record::Invocation;
+use std::ffi::OsString;
+use std::io::Write;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// Runs the compiler with these arguments (without the program's name). Does not return when
+/// clang can simply take this process over.
+pub fn run(compiler: Compiler, arguments: Vec<OsString>) -> ExitCode {
+    let mut clang = match clang(compiler) {
+        Ok(clang) => clang,
+        Err(error) => {
+            notice(&error.to_string());
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(job) = Job::understand(compiler, &clang, &arguments) else {
+        clang.args(&arguments);
+        return execute(clang);
+    };
+    let bundle = match Bundle::unpack() {
+        Ok(bundle) => bundle,
+        Err(error) => {
+            notice(&format!("not captured: {error}"));
+            clang.args(&arguments);
+            return execute(clang);
+        }
+    };
+    // Before the user's words, because a `--` among them would make ours file names.
+    if job.analysis.goal == Goal::Link {
+        match link::object(&job) {
+            Ok(object) => {
+                clang.arg(object);
+            }
+            Err(error) => notice(&format!("link not captured: {error}")),
+        }
+    }
+    if job.analysis.units.is_empty() {
+        clang.args(&arguments);
+        return execute(clang);
+    }
+    match capture::compile(clang, &arguments, &job, &bundle) {
+        Ok(status) => exit_code(status),
+        Err(error) => {
+            notice(&format!("cannot run clang: {error}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A command line that Parallax takes part in.
+struct Job {
+    compiler: Compiler,
+    items: Vec<Item>,
+    analysis: Analysis,
+    invocation: Invocation,
+}
+
+impl Job {
+    /// `None` if clang is to be executed as it is.
+    fn understand(compiler: Compiler, clang: &Command, arguments: &[OsString]) -> Option<Job> {
+        // Words that are no UTF-8 cannot be recorded.
+        let words: Vec<String> = arguments
+            .iter()
+            .map(|word| word.to_str().map(str::to_owned))
+            .collect::<Option<_>>()?;
+        let words = expand(&words)?;
+        let items = parse(&words);
+        let analysis = analyse(&items, compiler == Compiler::Cplusplus);
+        if analysis.goal == Goal::PassThrough {
+            return None;
+        }
+        let directory = std::env::current_dir().ok()?.to_str()?.to_owned();
+        let mut recorded = vec![clang.get_program().to_str()?.to_owned()];
+        recorded.extend(
+            clang
+                .get_args()
+                .map(|word| word.to_string_lossy().into_owned()),
+        );
+        recorded.extend(words);
+        let invocation = Invocation {
+            directory,
+            arguments: recorded,
+        };
+        Some(Job {
+            compiler,
+            items,
+            analysis,
+            invocation,
+        })
+    }
+
+    /// What the linker is given, as it is now.
+    fn link_inputs(&self) -> Vec<parallax_record::LinkInput> {
+        inputs::examine(&self.items, self.invocation.directory.as_ref())
+    }
+}
+
+/// Becomes clang.
+fn execute(mut clang: Command) -> ExitCode {
+    let error = clang.exec();
+    notice(&format!(
+        "cannot run {}: {error}",
+        clang.get_program().display()
+    ));
+    ExitCode::FAILURE
+}
+
+/// clang's own exit code; a signal's as a shell would give it.
+fn exit_code(status: ExitStatus) -> ExitCode {
+    let code = status
+        .code()
+        .unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+    ExitCode::from(u8::try_from(code).unwrap_or(u8::MAX))
+}
+
+/// One line for the user. Standard error may be closed: then there is nobody to tell.
+fn notice(text: &str) {
+    let _ = writeln!(std::io::stderr(), "parallax-cc: {text}");
+}

@@ -1,0 +1,185 @@
+//! Reading a captured program back.
+
+use memmap2::Mmap;
+use object::{Object, ObjectSection};
+use parallax_record::{Kind, LinkRecord, ModuleRecord, RecordError, SECTION, SiteTable, frames};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// A captured program or shared library.
+#[derive(Clone, Debug)]
+pub struct Program {
+    /// Absolute path of the file that was read: behind a libtool wrapper, the real program.
+    pub path: PathBuf,
+    /// In link order.
+    pub modules: Vec<Module>,
+    pub link: LinkRecord,
+}
+
+/// One captured translation unit.
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub record: ModuleRecord,
+    /// The front end's bitcode, with debug information.
+    pub bitcode: Vec<u8>,
+}
+
+/// Why a program could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: a script, not a program; name the program that it runs", path.display())]
+    Script { path: PathBuf },
+    #[error("{}: a libtool wrapper, but {} is missing; build it again", path.display(), wanted.display())]
+    LibtoolWrapper { path: PathBuf, wanted: PathBuf },
+    #[error("{}: not an ELF program or shared library", path.display())]
+    NotElf { path: PathBuf },
+    #[error(
+        "{}: was not built with parallax-cc; build it again with\n  make clean; ./configure CC=parallax-cc && make\n(CMake: -DCMAKE_C_COMPILER=parallax-cc, Meson: CC=parallax-cc meson setup)",
+        path.display()
+    )]
+    NotCaptured { path: PathBuf },
+    #[error(
+        "{}: its objects were built with parallax-cc, but it was linked by something else; link it with parallax-cc, too",
+        path.display()
+    )]
+    NotLinked { path: PathBuf },
+    #[error("{}: an object or archive, not a program; name the program it is linked into", path.display())]
+    NotLinkedYet { path: PathBuf },
+    #[error("{}: {error}", path.display())]
+    Damaged { path: PathBuf, error: RecordError },
+}
+
+/// Reads a captured program.
+pub fn read_program(path: &Path) -> Result<Program, ReadError> {
+    let path = resolve_wrapper(path)?;
+    let io_error = |error| ReadError::Io {
+        path: path.clone(),
+        error,
+    };
+    let file = File::open(&path).map_err(io_error)?;
+    // Safety: the file is not expected to be cut while it is read; linkers replace, not rewrite.
+    let bytes = unsafe { Mmap::map(&file) }.map_err(io_error)?;
+    let damaged = |error| ReadError::Damaged {
+        path: path.clone(),
+        error,
+    };
+
+    let Ok(elf) = object::File::parse(&*bytes) else {
+        return Err(ReadError::NotElf { path });
+    };
+    match elf.kind() {
+        object::ObjectKind::Executable | object::ObjectKind::Dynamic => {}
+        object::ObjectKind::Relocatable => return Err(ReadError::NotLinkedYet { path }),
+        _ => return Err(ReadError::NotElf { path }),
+    }
+    let Some(section) = elf.section_by_name(SECTION) else {
+        return Err(ReadError::NotCaptured { path });
+    };
+    let data = section.data().map_err(|_| {
+        damaged(RecordError::Damaged {
+            offset: 0,
+            what: "outside of the file",
+        })
+    })?;
+
+    let mut modules = Vec::new();
+    let mut link = None;
+    for frame in frames(data).map_err(damaged)? {
+        if frame.kind == Kind::Module as u32 {
+            let record = frame.meta().map_err(damaged)?;
+            let bitcode = frame.data().map_err(damaged)?;
+            modules.push(Module { record, bitcode });
+        } else if frame.kind == Kind::Link as u32 {
+            // Ours comes first on the line; a second one could only come from a relocatable object
+            // that somebody made out of a whole program.
+            if link.is_none() {
+                link = Some(frame.meta().map_err(damaged)?);
+            }
+        }
+    }
+    match link {
+        Some(link) => Ok(Program {
+            path,
+            modules,
+            link,
+        }),
+        None => Err(ReadError::NotLinked { path }),
+    }
+}
+
+/// The sites of a derived program, one table per module.
+pub fn read_sites(path: &Path) -> Result<Vec<SiteTable>, ReadError> {
+    let io_error = |error| ReadError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let damaged = |error| ReadError::Damaged {
+        path: path.to_owned(),
+        error,
+    };
+    let file = File::open(path).map_err(io_error)?;
+    // Safety: derived programs appear by rename and are never rewritten.
+    let bytes = unsafe { Mmap::map(&file) }.map_err(io_error)?;
+    let Ok(elf) = object::File::parse(&*bytes) else {
+        return Err(ReadError::NotElf {
+            path: path.to_owned(),
+        });
+    };
+    // A program without any site has no section.
+    let Some(section) = elf.section_by_name(SECTION) else {
+        return Ok(Vec::new());
+    };
+    let data = section.data().map_err(|_| {
+        damaged(RecordError::Damaged {
+            offset: 0,
+            what: "outside of the file",
+        })
+    })?;
+    let mut tables = Vec::new();
+    for frame in frames(data).map_err(damaged)? {
+        if frame.kind == Kind::Sites as u32 {
+            let table = frame.data().map_err(damaged)?;
+            tables.push(serde_json::from_slice(&table).map_err(|error| damaged(error.into()))?);
+        }
+    }
+    Ok(tables)
+}
+
+/// The program itself, absolute. libtool leaves a script where the program belongs, and the program
+/// in `.libs` beside it.
+fn resolve_wrapper(path: &Path) -> Result<PathBuf, ReadError> {
+    let io_error = |error| ReadError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let path = std::path::absolute(path).map_err(io_error)?;
+    let file = File::open(&path).map_err(io_error)?;
+    if !file.metadata().map_err(io_error)?.is_file() {
+        return Err(io_error(io::Error::other("not a regular file")));
+    }
+    let mut start = Vec::new();
+    file.take(4096).read_to_end(&mut start).map_err(io_error)?;
+    if start.is_empty() {
+        return Err(ReadError::NotElf { path });
+    }
+    if !start.starts_with(b"#!") {
+        return Ok(path);
+    }
+    let text = String::from_utf8_lossy(&start);
+    if !text.contains("libtool") {
+        return Err(ReadError::Script { path });
+    }
+    let wanted = path
+        .parent()
+        .zip(path.file_name())
+        .map(|(parent, name)| parent.join(".libs").join(name))
+        .unwrap_or_default();
+    if wanted.is_file() {
+        Ok(wanted)
+    } else {
+        Err(ReadError::LibtoolWrapper { path, wanted })
+    }
+}
