@@ -7,6 +7,7 @@
 //! definition. Nothing is ever redeclared by string elsewhere.
 #![no_std]
 
+pub mod cover;
 pub mod entry;
 pub mod layout;
 pub mod model;

@@ -18,13 +18,19 @@ fn main() {
     let output = CString::new(output.as_str()).expect("no NUL in arguments");
     unsafe {
         let context = LLVMContextCreate();
-        let (mut buffer, mut module, mut message) =
-            (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        let (mut buffer, mut module, mut message) = (
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+        );
         assert_eq!(
             LLVMCreateMemoryBufferWithContentsOfFile(input.as_ptr(), &mut buffer, &mut message),
             0
         );
-        assert_eq!(LLVMParseIRInContext(context, buffer, &mut module, &mut message), 0);
+        assert_eq!(
+            LLVMParseIRInContext(context, buffer, &mut module, &mut message),
+            0
+        );
         let result = instrument(module, Mode::Traced);
         LLVMWriteBitcodeToFile(module, output.as_ptr());
         if let Err(error) = result {

@@ -24,7 +24,13 @@ impl Tracer<'_> {
         }
         let module = self.module;
         let any = self.pass_arguments(instruction, site);
-        announce(module, &self.builder, instruction, self.activation.frame, site);
+        announce(
+            module,
+            &self.builder,
+            instruction,
+            self.activation.frame,
+            site,
+        );
         if !callee.is_function() {
             let label = self.label_of(callee);
             indirect_target(module, &self.builder, label, callee, site);
@@ -43,7 +49,11 @@ impl Tracer<'_> {
             self.back_from_jump();
         }
         if !self.is_zero(any) {
-            let name = if callee.is_function() { callee.name() } else { "(indirect)".into() };
+            let name = if callee.is_function() {
+                callee.name()
+            } else {
+                "(indirect)".into()
+            };
             let name = module.string(&name);
             let count = module.n64(u64::from(instruction.argument_count()));
             self.helper("plx.untaken", &[callee, name, count, site]);
@@ -68,7 +78,9 @@ impl Tracer<'_> {
                 all.push(lost_or_found);
                 if byval < tls::MAX_BYVAL {
                     let field = tls::BYVAL_OFFSET + 8 * byval;
-                    let from = self.builder.cast(LLVMOpcode::LLVMPtrToInt, argument, module.i64);
+                    let from = self
+                        .builder
+                        .cast(LLVMOpcode::LLVMPtrToInt, argument, module.i64);
                     stores.push((from, field));
                 }
                 byval += 1;
@@ -107,7 +119,9 @@ impl Tracer<'_> {
             self.builder.store(value, self.tls(field));
         }
         let some = self.builder.not_equal(any, self.zero());
-        let tag = self.builder.select(some, call.called_value(), module.ptr.null());
+        let tag = self
+            .builder
+            .select(some, call.called_value(), module.ptr.null());
         self.builder.store(tag, self.tls(tls::CALLEE_OFFSET));
         any
     }
@@ -136,11 +150,9 @@ impl Tracer<'_> {
     /// destination when only this call leads there; otherwise it is concrete.
     fn call_with_exits(&mut self, instruction: Value) {
         let destination = instruction.successor(0);
-        let only_way = Value(unsafe {
-            llvm_sys::core::LLVMBasicBlockAsValue(destination.0)
-        })
-        .users()
-        .len()
+        let only_way = Value(unsafe { llvm_sys::core::LLVMBasicBlockAsValue(destination.0) })
+            .users()
+            .len()
             == 1;
         if only_way && instruction.opcode() == LLVMOpcode::LLVMInvoke {
             self.builder.before(destination.first_after_phis());
@@ -151,9 +163,11 @@ impl Tracer<'_> {
     /// After `setjmp` has returned, perhaps again: frames of functions that were
     /// left by `longjmp` are still linked.
     fn back_from_jump(&self) {
-        self.builder.store(self.activation.frame, self.tls(tls::FRAME_OFFSET));
+        self.builder
+            .store(self.activation.frame, self.tls(tls::FRAME_OFFSET));
         if let Some((_, behind_prologue)) = self.activation.stack_objects {
-            self.builder.store(behind_prologue, self.tls(tls::STACK_OBJECT_COUNT_OFFSET));
+            self.builder
+                .store(behind_prologue, self.tls(tls::STACK_OBJECT_COUNT_OFFSET));
         }
     }
 
@@ -178,7 +192,10 @@ pub fn announce(module: &Module, builder: &Builder, call: Value, frame: Value, s
     builder.store(site, field);
     if call.called_type().is_variadic() {
         let bytes = module.n64(variadic_slots(module, call).overflow_bytes);
-        builder.store(bytes, tls_field(module, builder, tls::OVERFLOW_BYTES_OFFSET));
+        builder.store(
+            bytes,
+            tls_field(module, builder, tls::OVERFLOW_BYTES_OFFSET),
+        );
     }
 }
 
@@ -197,7 +214,9 @@ pub fn indirect_target(
     site: Value,
 ) {
     let seen = module.private_pointer();
-    let helper = module.function("plx.indirect").expect("helpers are linked in");
+    let helper = module
+        .function("plx.indirect")
+        .expect("helpers are linked in");
     builder.call(helper.function_type(), helper, &[label, target, site, seen]);
 }
 
@@ -268,5 +287,8 @@ pub fn variadic_slots(module: &Module, call: Value) -> VariadicSlots {
     if call.argument_count() <= fixed {
         fixed_stack = stack;
     }
-    VariadicSlots { slots, overflow_bytes: stack - fixed_stack }
+    VariadicSlots {
+        slots,
+        overflow_bytes: stack - fixed_stack,
+    }
 }

@@ -70,12 +70,19 @@ pub fn possible(module: &Module, function: Value, body: &[Block]) -> bool {
 
 /// Splits the body into segments, copies it, and connects the copies.
 pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block]) {
-    let segments: Vec<Block> = body.iter().flat_map(|block| segments_of(module, *block)).collect();
+    let segments: Vec<Block> = body
+        .iter()
+        .flat_map(|block| segments_of(module, *block))
+        .collect();
     let twins = copy(module, function, &segments);
     let symbolic: Vec<Block> = segments.iter().map(|block| twins.blocks[block]).collect();
 
     // The symbolic copy, with parameters' labels read from slots.
-    let Prologue { block: prologue_block, activation, tagged } = prologue;
+    let Prologue {
+        block: prologue_block,
+        activation,
+        tagged,
+    } = prologue;
     let mut tracer = Tracer::new(module, function, activation);
     tracer.builder.at_end(prologue_block);
     let mut parameters = Vec::new();
@@ -94,7 +101,12 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     tracer.trace(&symbolic);
 
     // Slots for what crosses segments of the symbolic copy.
-    let mut slots = Slots { module, anchor: way_in, homes: HashMap::new(), loads: HashMap::new() };
+    let mut slots = Slots {
+        module,
+        anchor: way_in,
+        homes: HashMap::new(),
+        loads: HashMap::new(),
+    };
     for (_, home, placeholder) in &parameters {
         slots.initialise(*home);
         slots.replace_crossing_uses(*placeholder, *home);
@@ -164,9 +176,13 @@ fn reads_of(module: &Module, instruction: Value) -> Vec<(Value, u64)> {
         LLVMLoad if instruction.operand(0).is_global_constant() => Vec::new(),
         LLVMLoad => vec![(instruction.operand(0), module.store_size(instruction.ty()))],
         LLVMAtomicRMW | LLVMAtomicCmpXchg => {
-            vec![(instruction.operand(0), module.store_size(instruction.operand(1).ty()))]
+            vec![(
+                instruction.operand(0),
+                module.store_size(instruction.operand(1).ty()),
+            )]
         }
-        LLVMCall if !instruction.called_value().is_inline_asm() => (0..instruction.argument_count())
+        LLVMCall if !instruction.called_value().is_inline_asm() => (0..instruction
+            .argument_count())
             .filter_map(|index| {
                 let pointee = instruction.call_type_attribute(index, "byval")?;
                 Some((instruction.operand(index), module.alloc_size(pointee)))
@@ -192,10 +208,43 @@ fn is_barrier(instruction: Value) -> bool {
 
 fn is_pure_intrinsic(name: &str) -> bool {
     const PURE: &[&str] = &[
-        "abs", "smax", "smin", "umax", "umin", "ctpop", "ctlz", "cttz", "bswap", "bitreverse",
-        "fsh", "sadd", "uadd", "ssub", "usub", "smul", "umul", "sshl", "ushl", "fabs", "copysign",
-        "sqrt", "floor", "ceil", "trunc", "rint", "nearbyint", "round", "expect", "ptrmask",
-        "threadlocal.address", "is.fpclass", "min", "max", "fma", "objectsize", "is.constant",
+        "abs",
+        "smax",
+        "smin",
+        "umax",
+        "umin",
+        "ctpop",
+        "ctlz",
+        "cttz",
+        "bswap",
+        "bitreverse",
+        "fsh",
+        "sadd",
+        "uadd",
+        "ssub",
+        "usub",
+        "smul",
+        "umul",
+        "sshl",
+        "ushl",
+        "fabs",
+        "copysign",
+        "sqrt",
+        "floor",
+        "ceil",
+        "trunc",
+        "rint",
+        "nearbyint",
+        "round",
+        "expect",
+        "ptrmask",
+        "threadlocal.address",
+        "is.fpclass",
+        "min",
+        "max",
+        "fma",
+        "objectsize",
+        "is.constant",
     ];
     let stem = name.trim_start_matches("llvm.");
     PURE.iter().any(|pure| stem.starts_with(pure))
@@ -222,8 +271,11 @@ struct Twins {
 
 fn copy(module: &Module, function: Value, segments: &[Block]) -> Twins {
     let builder = module.builder();
-    let mut twins =
-        Twins { blocks: HashMap::new(), original: HashMap::new(), copies: HashMap::new() };
+    let mut twins = Twins {
+        blocks: HashMap::new(),
+        original: HashMap::new(),
+        copies: HashMap::new(),
+    };
     for block in segments {
         let twin = function.append_block("plx.symbolic");
         twins.blocks.insert(*block, twin);
@@ -278,7 +330,9 @@ impl Slots<'_> {
         let block = instruction.parent();
         let crosses = instruction.users().into_iter().any(|user| {
             if user.opcode() == LLVMOpcode::LLVMPHI {
-                user.incoming().iter().any(|(value, from)| *value == instruction && *from != block)
+                user.incoming()
+                    .iter()
+                    .any(|(value, from)| *value == instruction && *from != block)
             } else {
                 user.parent() != block
             }
@@ -413,7 +467,11 @@ fn check_reads(module: &Module, position: Value, reads: &[(Value, u64)], twin: B
     let builder = module.builder();
     builder.before(head.terminator());
     let present = |address: Value, size: u64| {
-        let helper = if size <= 16 { "plx.present" } else { "plx.present_range" };
+        let helper = if size <= 16 {
+            "plx.present"
+        } else {
+            "plx.present_range"
+        };
         let helper = module.function(helper).expect("helpers are linked in");
         let mut arguments = vec![address];
         if size > 16 {
@@ -436,7 +494,9 @@ fn check_reads(module: &Module, position: Value, reads: &[(Value, u64)], twin: B
     head.terminator().erase();
 
     builder.at_end(look);
-    let peek = module.function(parallax_abi::entry::PEEK.name).expect("linked in");
+    let peek = module
+        .function(parallax_abi::entry::PEEK.name)
+        .expect("linked in");
     let mut found = module.n32(0);
     for (address, size) in &distinct {
         let one = builder.call(peek.function_type(), peek, &[*address, module.n64(*size)]);

@@ -20,7 +20,12 @@ pub fn instruction(module: &Module, instruction: Value, activation: &Activation)
             let size = module.store_size(instruction.operand(0).ty());
             let address = instruction.operand(1);
             if size <= 16 {
-                call(module, &builder, "plx.store", &[address, module.n64(size), module.n32(0)]);
+                call(
+                    module,
+                    &builder,
+                    "plx.store",
+                    &[address, module.n64(size), module.n32(0)],
+                );
             } else {
                 call(module, &builder, "plx.clear", &[address, module.n64(size)]);
             }
@@ -64,15 +69,27 @@ fn calls(module: &Module, builder: &Builder, instruction: Value, activation: &Ac
         call(module, builder, "plx.copy", &arguments);
     } else if stem.starts_with("memset") {
         builder.before(instruction);
-        call(module, builder, "plx.clear", &[instruction.operand(0), size(2)]);
+        call(
+            module,
+            builder,
+            "plx.clear",
+            &[instruction.operand(0), size(2)],
+        );
     } else if stem.starts_with("va_start") {
         builder.after(instruction);
-        let (_, overflow) = activation.variadic.unwrap_or((module.ptr.null(), module.n64(0)));
+        let (_, overflow) = activation
+            .variadic
+            .unwrap_or((module.ptr.null(), module.n64(0)));
         let arguments = [instruction.operand(0), module.ptr.null(), overflow];
         call(module, builder, entry::VA_START.name, &arguments);
     } else if stem.starts_with("va_copy") {
         builder.after(instruction);
-        call(module, builder, "plx.clear", &[instruction.operand(0), module.n64(24)]);
+        call(
+            module,
+            builder,
+            "plx.clear",
+            &[instruction.operand(0), module.n64(24)],
+        );
     } else if stem.starts_with("lifetime.start") {
         builder.after(instruction);
         clear_fresh_memory(module, builder, instruction);

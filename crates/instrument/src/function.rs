@@ -70,7 +70,11 @@ impl Prologue {
             for object in &objects {
                 let each = module.alloc_size(object.allocated_type());
                 let size = each * object.operand(0).constant_int().unwrap_or(1);
-                builder.call(register.function_type(), register, &[*object, module.n64(size)]);
+                builder.call(
+                    register.function_type(),
+                    register,
+                    &[*object, module.n64(size)],
+                );
             }
             (at_entry, builder.load(module.i64, count))
         });
@@ -106,12 +110,21 @@ impl Prologue {
                 (module.number(module.i1, 0), parameter)
             };
             let helper = module.function("plx.byval").expect("helpers are linked in");
-            builder.call(helper.function_type(), helper, &[flag, parameter, source, size]);
+            builder.call(
+                helper.function_type(),
+                helper,
+                &[flag, parameter, source, size],
+            );
             byval += 1;
         }
         Prologue {
             block,
-            activation: Activation { frame, previous_frame, stack_objects, variadic },
+            activation: Activation {
+                frame,
+                previous_frame,
+                stack_objects,
+                variadic,
+            },
             tagged,
         }
     }
@@ -123,7 +136,10 @@ pub fn parameter_slots(module: &Module, function: Value) -> Vec<(Value, Vec<usiz
     let mut slot = 0;
     let mut slots = Vec::new();
     for (index, parameter) in function.parameters().into_iter().enumerate() {
-        if function.parameter_type_attribute(index as u32, "byval").is_some() {
+        if function
+            .parameter_type_attribute(index as u32, "byval")
+            .is_some()
+        {
             continue;
         }
         let count = leaves(module, parameter.ty()).len();
@@ -134,7 +150,11 @@ pub fn parameter_slots(module: &Module, function: Value) -> Vec<(Value, Vec<usiz
 }
 
 fn trace_symbolic_only(module: &Module, function: Value, prologue: Prologue, body: &[Block]) {
-    let Prologue { block, activation, tagged } = prologue;
+    let Prologue {
+        block,
+        activation,
+        tagged,
+    } = prologue;
     let mut tracer = Tracer::new(module, function, activation);
     tracer.builder.at_end(block);
     for (parameter, slots) in parameter_slots(module, function) {

@@ -9,7 +9,11 @@ use crate::module::Module;
 
 /// Adds a table of `entry::Global` and a constructor that registers it.
 pub fn register(module: &Module, globals: &[Value]) {
-    let globals: Vec<Value> = globals.iter().copied().filter(|global| wanted(module, *global)).collect();
+    let globals: Vec<Value> = globals
+        .iter()
+        .copied()
+        .filter(|global| wanted(module, *global))
+        .collect();
     if globals.is_empty() {
         return;
     }
@@ -19,8 +23,11 @@ pub fn register(module: &Module, globals: &[Value]) {
             .iter()
             .map(|global| {
                 let size = module.alloc_size(global.function_type());
-                let mut fields =
-                    [global.0, module.n64(size).0, module.string(&global.name()).0];
+                let mut fields = [
+                    global.0,
+                    module.n64(size).0,
+                    module.string(&global.name()).0,
+                ];
                 LLVMConstStructInContext(module.context, fields.as_mut_ptr(), 3, 0)
             })
             .collect();
@@ -30,20 +37,8 @@ pub fn register(module: &Module, globals: &[Value]) {
         LLVMSetInitializer(table, array);
         LLVMSetLinkage(table, LLVMLinkage::LLVMPrivateLinkage);
 
-        let ty = module.function_type(module.void, &[]);
-        let constructor = Value(LLVMAddFunction(module.raw, c"plx.register".as_ptr(), ty.0));
-        constructor.set_linkage(LLVMLinkage::LLVMInternalLinkage);
-        let block = constructor.append_block("entry");
-        let builder = module.builder();
-        builder.at_end(block);
         let register = module.function(entry::MODULE.name).expect("linked in");
-        builder.call(
-            register.function_type(),
-            register,
-            &[Value(table), module.n64(count as u64)],
-        );
-        LLVMBuildRetVoid(builder.raw());
-        module.add_constructor(constructor);
+        module.add_constructor_calling(register, &[Value(table), module.n64(count as u64)]);
     }
 }
 

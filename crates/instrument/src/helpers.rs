@@ -68,9 +68,15 @@ pub fn link_into(module: &Module) -> Result<(), InstrumentError> {
         }
     }
     for entry in ALL {
-        let parameters: Vec<_> =
-            entry.parameters.iter().map(|ty| type_in(module, *ty)).collect();
-        module.declare(entry.name, module.function_type(type_in(module, entry.result), &parameters));
+        let parameters: Vec<_> = entry
+            .parameters
+            .iter()
+            .map(|ty| type_in(module, *ty))
+            .collect();
+        module.declare(
+            entry.name,
+            module.function_type(type_in(module, entry.result), &parameters),
+        );
     }
     Ok(())
 }
@@ -119,10 +125,11 @@ fn helpers() -> String {
     for (name, entry, labels) in GUARDED {
         text.push_str(&guarded(name, entry, labels));
     }
-    text.push_str(&MEMORY.replace("SHIFT", &PRESENCE_SHIFT.to_string()).replace(
-        "BASE",
-        &(PRESENCE_BASE as i64).to_string(),
-    ));
+    text.push_str(
+        &MEMORY
+            .replace("SHIFT", &PRESENCE_SHIFT.to_string())
+            .replace("BASE", &(PRESENCE_BASE as i64).to_string()),
+    );
     text.push_str(
         &PROTOCOL
             .replace("TLS", &format!("@{TLS_SYMBOL}"))

@@ -35,15 +35,24 @@ impl Tracer<'_> {
             }
             _ => {}
         }
-        if is("expect") || is("expect.with.probability") || is("ssa.copy") || is("annotation")
-            || is("ptr.annotation") || is("launder.invariant.group") || is("strip.invariant.group")
+        if is("expect")
+            || is("expect.with.probability")
+            || is("ssa.copy")
+            || is("annotation")
+            || is("ptr.annotation")
+            || is("launder.invariant.group")
+            || is("strip.invariant.group")
             || is("arithmetic.fence")
         {
             let labels = self.labels_of(call.operand(0));
             self.labels.insert(call, labels);
             return;
         }
-        let label = if call.argument_count() == 0 { None } else { self.scalar_intrinsic(call, stem, site) };
+        let label = if call.argument_count() == 0 {
+            None
+        } else {
+            self.scalar_intrinsic(call, stem, site)
+        };
         match label {
             Some(labels) => {
                 self.labels.insert(call, labels);
@@ -68,11 +77,21 @@ impl Tracer<'_> {
             return None;
         }
         let a = self.operand(call.operand(0));
-        let root: String = stem.split('.').take_while(|part| !is_type_suffix(part)).collect::<Vec<_>>().join(".");
+        let root: String = stem
+            .split('.')
+            .take_while(|part| !is_type_suffix(part))
+            .collect::<Vec<_>>()
+            .join(".");
         let unary = |tracer: &Self, op| Some(vec![tracer.unary_label(op, a, bits, 0, site)]);
         let b = |tracer: &Self| tracer.operand(call.operand(1));
         let rounded = |tracer: &Self, mode: Rounding| {
-            Some(vec![tracer.unary_label(Op::FRound, a, bits, mode as u32, site)])
+            Some(vec![tracer.unary_label(
+                Op::FRound,
+                a,
+                bits,
+                mode as u32,
+                site,
+            )])
         };
         match root.as_str() {
             "ctpop" => unary(self, Op::PopCount),
@@ -119,14 +138,23 @@ impl Tracer<'_> {
             "trunc" => rounded(self, Rounding::TowardZero),
             "rint" | "nearbyint" | "roundeven" => rounded(self, Rounding::NearestEven),
             "round" => rounded(self, Rounding::NearestAway),
-            "ptrmask" => Some(vec![self.binary_label(code::pack(Op::And, bits, bits, 0), a, b(self), site)]),
+            "ptrmask" => Some(vec![self.binary_label(
+                code::pack(Op::And, bits, bits, 0),
+                a,
+                b(self),
+                site,
+            )]),
             _ => None,
         }
     }
 
     fn constant(&self, bits: u32, value: u64) -> Operand {
         let value = self.module.number(self.module.int(bits), value);
-        Operand { label: self.zero(), value, bits }
+        Operand {
+            label: self.zero(),
+            value,
+            bits,
+        }
     }
 
     fn complement(&self, integer: Value) -> Value {
@@ -135,7 +163,11 @@ impl Tracer<'_> {
     }
 
     fn masked(&self, a: Operand, mask: Value, site: Value) -> Operand {
-        let mask = Operand { label: self.zero(), value: mask, bits: a.bits };
+        let mask = Operand {
+            label: self.zero(),
+            value: mask,
+            bits: a.bits,
+        };
         self.compute(Op::And, a, mask, site)
     }
 
@@ -186,10 +218,23 @@ impl Tracer<'_> {
             let word = |operand: Operand| self.words(operand.value).0;
             self.helper(
                 "plx.ite",
-                &[code, condition.label, a.label, b.label, word(condition), word(a), word(b), site],
+                &[
+                    code,
+                    condition.label,
+                    a.label,
+                    b.label,
+                    word(condition),
+                    word(a),
+                    word(b),
+                    site,
+                ],
             )
         };
-        Some(Operand { label, value, bits: a.bits })
+        Some(Operand {
+            label,
+            value,
+            bits: a.bits,
+        })
     }
 
     fn extremum(
@@ -205,8 +250,11 @@ impl Tracer<'_> {
 
     /// Upper (`fshl`) or lower (`fshr`) part of the shifted double word.
     fn funnel_shift(&self, call: Value, left: bool, site: Value) -> Option<Vec<Value>> {
-        let (high, low, amount) =
-            (self.operand(call.operand(0)), self.operand(call.operand(1)), self.operand(call.operand(2)));
+        let (high, low, amount) = (
+            self.operand(call.operand(0)),
+            self.operand(call.operand(1)),
+            self.operand(call.operand(2)),
+        );
         let bits = high.bits;
         if bits > 64 {
             return None;
@@ -220,7 +268,13 @@ impl Tracer<'_> {
         let op = if left { Op::Shl } else { Op::LShr };
         let shifted = self.compute(op, both, wide(modulo), site);
         let from = if left { bits } else { 0 };
-        Some(vec![self.unary_label(Op::Extract, shifted, bits, from, site)])
+        Some(vec![self.unary_label(
+            Op::Extract,
+            shifted,
+            bits,
+            from,
+            site,
+        )])
     }
 
     /// Result and overflow bit: computed in twice the width, where nothing overflows.
@@ -273,14 +327,30 @@ impl Tracer<'_> {
         let limit = if signed {
             // The sign of the exact result is the sign of `a` when a sum or difference overflows.
             let top = self.sign_bit(bits);
-            let smallest = Operand { label: self.zero(), value: top, bits };
-            let largest = Operand { label: self.zero(), value: self.complement(top), bits };
-            let negative =
-                self.compute_compare(LLVMIntPredicate::LLVMIntSLT, a, self.constant(bits, 0), site);
+            let smallest = Operand {
+                label: self.zero(),
+                value: top,
+                bits,
+            };
+            let largest = Operand {
+                label: self.zero(),
+                value: self.complement(top),
+                bits,
+            };
+            let negative = self.compute_compare(
+                LLVMIntPredicate::LLVMIntSLT,
+                a,
+                self.constant(bits, 0),
+                site,
+            );
             self.choose(negative, smallest, largest, site)?
         } else if op == Op::Add {
             let ones = self.complement(self.constant(bits, 0).value);
-            Operand { label: self.zero(), value: ones, bits }
+            Operand {
+                label: self.zero(),
+                value: ones,
+                bits,
+            }
         } else {
             self.constant(bits, 0)
         };
@@ -293,8 +363,12 @@ impl Tracer<'_> {
             .variadic
             .unwrap_or((self.module.ptr.null(), self.module.n64(0)));
         let list = call.operand(0);
-        let entry = self.module.function(entry::VA_START.name).expect("linked in");
-        self.builder.call(entry.function_type(), entry, &[list, labels, overflow]);
+        let entry = self
+            .module
+            .function(entry::VA_START.name)
+            .expect("linked in");
+        self.builder
+            .call(entry.function_type(), entry, &[list, labels, overflow]);
     }
 
     /// A `va_list` holds addresses and offsets, never labels; the copy's memory may be stale.
@@ -312,27 +386,61 @@ pub fn clear_fresh_memory(
     let size = call.operand(0).constant_signed().unwrap_or(-1);
     if size > 0 {
         let helper = module.function("plx.clear").expect("helpers are linked in");
-        builder.call(helper.function_type(), helper, &[call.operand(1), module.n64(size as u64)]);
+        builder.call(
+            helper.function_type(),
+            helper,
+            &[call.operand(1), module.n64(size as u64)],
+        );
     }
 }
 
 /// The part of an intrinsic's name that names types: `i32`, `f64`, `p0`, `v4i32`, `x86` …
 fn is_type_suffix(part: &str) -> bool {
     let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    part.strip_prefix(['i', 'f', 'p', 'v', 'n']).is_some_and(|rest| {
-        rest.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
-            && (digits(rest) || part.starts_with('v') || part.starts_with('n') || rest.starts_with("80"))
-    })
+    part.strip_prefix(['i', 'f', 'p', 'v', 'n'])
+        .is_some_and(|rest| {
+            rest.bytes()
+                .next()
+                .is_some_and(|byte| byte.is_ascii_digit())
+                && (digits(rest)
+                    || part.starts_with('v')
+                    || part.starts_with('n')
+                    || rest.starts_with("80"))
+        })
 }
 
 /// Intrinsics through which no label can pass.
 fn has_no_labels(stem: &str) -> bool {
     const NONE: &[&str] = &[
-        "dbg.", "lifetime.end", "assume", "stacksave", "stackrestore", "trap", "debugtrap",
-        "ubsantrap", "va_end", "prefetch", "eh.", "returnaddress", "frameaddress",
-        "addressofreturnaddress", "threadlocal.address", "invariant.", "donothing", "pcmarker",
-        "readcyclecounter", "var.annotation", "experimental.noalias.scope.decl", "sideeffect",
-        "clear_cache", "objectsize", "is.constant", "get.", "set.", "sponentry", "localescape",
+        "dbg.",
+        "lifetime.end",
+        "assume",
+        "stacksave",
+        "stackrestore",
+        "trap",
+        "debugtrap",
+        "ubsantrap",
+        "va_end",
+        "prefetch",
+        "eh.",
+        "returnaddress",
+        "frameaddress",
+        "addressofreturnaddress",
+        "threadlocal.address",
+        "invariant.",
+        "donothing",
+        "pcmarker",
+        "readcyclecounter",
+        "var.annotation",
+        "experimental.noalias.scope.decl",
+        "sideeffect",
+        "clear_cache",
+        "objectsize",
+        "is.constant",
+        "get.",
+        "set.",
+        "sponentry",
+        "localescape",
     ];
     NONE.iter().any(|name| stem.starts_with(name))
 }

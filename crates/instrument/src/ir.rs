@@ -56,20 +56,12 @@ impl Value {
         }
     }
 
-    pub fn set_name(self, name: &str) {
-        unsafe { LLVMSetValueName2(self.0, name.as_ptr().cast(), name.len()) }
-    }
-
     pub fn is_constant(self) -> bool {
         unsafe { LLVMIsConstant(self.0) != 0 }
     }
 
     pub fn is_instruction(self) -> bool {
         unsafe { !LLVMIsAInstruction(self.0).is_null() }
-    }
-
-    pub fn is_argument(self) -> bool {
-        unsafe { !LLVMIsAArgument(self.0).is_null() }
     }
 
     pub fn is_function(self) -> bool {
@@ -251,12 +243,16 @@ impl Value {
     }
 
     pub fn intrinsic_name(self) -> Option<String> {
-        self.is_function().then(|| self.name()).filter(|name| name.starts_with("llvm."))
+        self.is_function()
+            .then(|| self.name())
+            .filter(|name| name.starts_with("llvm."))
     }
 
     pub fn parameters(self) -> Vec<Value> {
         let count = unsafe { LLVMCountParams(self.0) };
-        (0..count).map(|index| Value(unsafe { LLVMGetParam(self.0, index) })).collect()
+        (0..count)
+            .map(|index| Value(unsafe { LLVMGetParam(self.0, index) }))
+            .collect()
     }
 
     pub fn blocks(self) -> Vec<Block> {
@@ -275,7 +271,11 @@ impl Value {
         let name = c_string(name);
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            Block(LLVMAppendBasicBlockInContext(context, self.0, name.as_ptr()))
+            Block(LLVMAppendBasicBlockInContext(
+                context,
+                self.0,
+                name.as_ptr(),
+            ))
         }
     }
 
@@ -491,10 +491,6 @@ impl Type {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
-    pub fn return_type(self) -> Type {
-        Type(unsafe { LLVMGetReturnType(self.0) })
-    }
-
     pub fn parameter_count(self) -> u32 {
         unsafe { LLVMCountParamTypes(self.0) }
     }
@@ -505,7 +501,9 @@ impl Type {
 
     pub fn struct_fields(self) -> Vec<Type> {
         let count = unsafe { LLVMCountStructElementTypes(self.0) };
-        (0..count).map(|index| Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) })).collect()
+        (0..count)
+            .map(|index| Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) }))
+            .collect()
     }
 
     pub fn element(self) -> Type {
@@ -514,14 +512,6 @@ impl Type {
 
     pub fn array_length(self) -> u64 {
         unsafe { LLVMGetArrayLength2(self.0) }
-    }
-
-    pub fn vector_length(self) -> u32 {
-        unsafe { LLVMGetVectorSize(self.0) }
-    }
-
-    pub fn undef(self) -> Value {
-        Value(unsafe { LLVMGetUndef(self.0) })
     }
 
     pub fn null(self) -> Value {
@@ -554,7 +544,8 @@ impl Block {
     }
 
     pub fn terminator(self) -> Value {
-        some_value(unsafe { LLVMGetBasicBlockTerminator(self.0) }).expect("a block has a terminator")
+        some_value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
+            .expect("a block has a terminator")
     }
 
     pub fn move_before(self, other: Block) {
@@ -619,7 +610,14 @@ impl Builder {
     pub fn call(&self, ty: Type, function: Value, arguments: &[Value]) -> Value {
         let mut raw: Vec<LLVMValueRef> = arguments.iter().map(|value| value.0).collect();
         Value(unsafe {
-            LLVMBuildCall2(self.0, ty.0, function.0, raw.as_mut_ptr(), raw.len() as u32, UNNAMED)
+            LLVMBuildCall2(
+                self.0,
+                ty.0,
+                function.0,
+                raw.as_mut_ptr(),
+                raw.len() as u32,
+                UNNAMED,
+            )
         })
     }
 
@@ -683,9 +681,7 @@ impl Builder {
     /// Address `offset` bytes behind `base`.
     pub fn offset(&self, byte: Type, base: Value, offset: Value) -> Value {
         let mut index = [offset.0];
-        Value(unsafe {
-            LLVMBuildGEP2(self.0, byte.0, base.0, index.as_mut_ptr(), 1, UNNAMED)
-        })
+        Value(unsafe { LLVMBuildGEP2(self.0, byte.0, base.0, index.as_mut_ptr(), 1, UNNAMED) })
     }
 
     pub fn branch(&self, target: Block) -> Value {

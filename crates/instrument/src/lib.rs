@@ -12,6 +12,7 @@
 mod calls;
 mod clones;
 mod concrete;
+mod covered;
 mod function;
 mod globals;
 mod helpers;
@@ -29,7 +30,7 @@ use std::collections::HashSet;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMModuleRef;
-use parallax_record::{Kind, encode};
+use parallax_record::{Kind, SitesMeta, encode};
 
 use crate::ir::Value;
 use crate::module::Module;
@@ -65,13 +66,13 @@ pub enum InstrumentError {
 /// `module` must be a valid module that nobody else uses during the call.
 pub unsafe fn instrument(module: LLVMModuleRef, mode: Mode) -> Result<Vec<u8>, InstrumentError> {
     let module = unsafe { Module::new(module) };
-    let table = sites::assign(&module);
+    let table = serde_json::to_vec(&sites::assign(&module))?;
+    let id = sites::table_id(&table);
     match mode {
         Mode::Traced => trace(&module)?,
-        Mode::Covered => {}
+        Mode::Covered => covered::cover(&module, id)?,
     }
-    let table = serde_json::to_vec(&table)?;
-    Ok(encode(Kind::Sites, &(), &table)?)
+    Ok(encode(Kind::Sites, &SitesMeta { module: id }, &table)?)
 }
 
 fn trace(module: &Module) -> Result<(), InstrumentError> {
@@ -115,6 +116,10 @@ fn verify(module: &Module) -> Result<(), InstrumentError> {
             &mut message,
         );
         let text = ir::take_message(message);
-        if failed != 0 { Err(InstrumentError::Verify(text)) } else { Ok(()) }
+        if failed != 0 {
+            Err(InstrumentError::Verify(text))
+        } else {
+            Ok(())
+        }
     }
 }

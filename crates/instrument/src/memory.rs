@@ -26,20 +26,33 @@ impl Tracer<'_> {
     }
 
     /// Labels of a value of type `ty` in memory; the builder stands before the access.
-    pub fn load_labels(&mut self, laddress: Value, address: Value, ty: Type, site: Value) -> Vec<Value> {
+    pub fn load_labels(
+        &mut self,
+        laddress: Value,
+        address: Value,
+        ty: Type,
+        site: Value,
+    ) -> Vec<Value> {
         let module = self.module;
         let parts = leaves(module, ty);
         if parts.is_empty() {
             let size = module.n64(module.store_size(ty));
             let lost = self.helper("plx.peek", &[address, size]);
-            self.loss(lost, LossKind::Instruction, "load of an unsupported type", site);
+            self.loss(
+                lost,
+                LossKind::Instruction,
+                "load of an unsupported type",
+                site,
+            );
             return Vec::new();
         }
         parts
             .iter()
             .map(|part| {
                 let size = module.store_size(part.ty);
-                let at = self.builder.offset(module.i8, address, module.n64(part.offset));
+                let at = self
+                    .builder
+                    .offset(module.i8, address, module.n64(part.offset));
                 let at = if part.offset == 0 { address } else { at };
                 let bytes = module.n64(size);
                 let label = if self.is_zero(laddress) {
@@ -54,7 +67,11 @@ impl Tracer<'_> {
                 } else {
                     // An i1 or i33: memory holds whole bytes, read as they are.
                     let whole = self.builder.load(module.int(8 * size as u32), at);
-                    let operand = Operand { label, value: whole, bits: 8 * size as u32 };
+                    let operand = Operand {
+                        label,
+                        value: whole,
+                        bits: 8 * size as u32,
+                    };
                     self.unary_label(Op::Extract, operand, bits, 0, site)
                 }
             })
@@ -67,7 +84,10 @@ impl Tracer<'_> {
             return laddress;
         }
         let offset = self.module.n64(offset);
-        self.helper("plx.address", &[address, laddress, offset, self.zero(), site])
+        self.helper(
+            "plx.address",
+            &[address, laddress, offset, self.zero(), site],
+        )
     }
 
     pub fn store(&mut self, instruction: Value, site: Value) {
@@ -96,15 +116,25 @@ impl Tracer<'_> {
             let at = if part.offset == 0 {
                 address
             } else {
-                self.builder.offset(module.i8, address, module.n64(part.offset))
+                self.builder
+                    .offset(module.i8, address, module.n64(part.offset))
             };
             let bits = scalar_bits(module, part.ty).expect("leaves are scalars");
             let mut label = *label;
             if u64::from(bits) != 8 * size && part.path.is_empty() {
-                let operand = Operand { label, value: self.as_integer(value), bits };
+                let operand = Operand {
+                    label,
+                    value: self.as_integer(value),
+                    bits,
+                };
                 label = self.unary_label(Op::ZExt, operand, 8 * size as u32, 0, site);
             } else if u64::from(bits) != 8 * size {
-                self.loss(label, LossKind::Instruction, "store of a bit field in an aggregate", site);
+                self.loss(
+                    label,
+                    LossKind::Instruction,
+                    "store of a bit field in an aggregate",
+                    site,
+                );
                 label = self.zero();
             }
             self.helper("plx.store", &[at, module.n64(size), label]);
@@ -124,7 +154,11 @@ impl Tracer<'_> {
         }
         let old_label = self.helper("plx.load", &[address, size, site]);
         self.builder.after(instruction);
-        let old = Operand { label: old_label, value: self.as_integer(instruction), bits };
+        let old = Operand {
+            label: old_label,
+            value: self.as_integer(instruction),
+            bits,
+        };
         let new = self.operand(value);
         let operation = unsafe { llvm_sys::core::LLVMGetAtomicRMWBinOp(instruction.0) };
         let op = match operation {
@@ -150,8 +184,11 @@ impl Tracer<'_> {
 
     pub fn compare_exchange(&mut self, instruction: Value, site: Value) {
         let module = self.module;
-        let (address, expected, new) =
-            (instruction.operand(0), instruction.operand(1), instruction.operand(2));
+        let (address, expected, new) = (
+            instruction.operand(0),
+            instruction.operand(1),
+            instruction.operand(2),
+        );
         let Some(bits) = scalar_bits(module, new.ty()) else {
             return self.unsupported(instruction, site);
         };
@@ -164,7 +201,11 @@ impl Tracer<'_> {
         self.builder.after(instruction);
         let old_value = self.builder.extract_value(instruction, 0);
         let success = self.builder.extract_value(instruction, 1);
-        let old = Operand { label: old_label, value: self.as_integer(old_value), bits };
+        let old = Operand {
+            label: old_label,
+            value: self.as_integer(old_value),
+            bits,
+        };
         let expected = self.operand(expected);
         let equal = self.binary_label(code::pack(Op::Eq, bits, 1, 0), old, expected, site);
         let taken = self.builder.resize(success, module.i32);
@@ -172,15 +213,19 @@ impl Tracer<'_> {
         let stored = self.builder.select(success, self.label_of(new), old_label);
         self.helper("plx.store", &[address, size, stored]);
         // The event has fixed the outcome: as an expression, success is constant from here on.
-        self.labels.insert(instruction, vec![old_label, self.zero()]);
+        self.labels
+            .insert(instruction, vec![old_label, self.zero()]);
     }
 
     /// `memcpy`, `memmove` and `memset` as intrinsics; the builder stands before the call.
     pub fn bulk_memory(&mut self, instruction: Value, is_copy: bool, site: Value) {
         use parallax_abi::trace::Concretized::*;
         let module = self.module;
-        let (to, from, size) =
-            (instruction.operand(0), instruction.operand(1), instruction.operand(2));
+        let (to, from, size) = (
+            instruction.operand(0),
+            instruction.operand(1),
+            instruction.operand(2),
+        );
         let length = self.operand(size);
         self.concretize(length, Length, site);
         let target = self.operand(to);

@@ -15,7 +15,6 @@ pub struct Module {
     pub i8: Type,
     pub i32: Type,
     pub i64: Type,
-    pub i128: Type,
     pub ptr: Type,
     pub void: Type,
     /// Metadata kind of site ids.
@@ -41,7 +40,6 @@ impl Module {
                 i8: Type(LLVMInt8TypeInContext(context)),
                 i32: Type(LLVMInt32TypeInContext(context)),
                 i64: Type(LLVMInt64TypeInContext(context)),
-                i128: Type(LLVMIntTypeInContext(context, 128)),
                 ptr: Type(LLVMPointerTypeInContext(context, 0)),
                 void: Type(LLVMVoidTypeInContext(context)),
                 site_kind: kind("plx.site"),
@@ -162,12 +160,18 @@ impl Module {
 
     pub fn data_layout_text(&self) -> String {
         unsafe {
-            std::ffi::CStr::from_ptr(LLVMGetDataLayoutStr(self.raw)).to_string_lossy().into_owned()
+            std::ffi::CStr::from_ptr(LLVMGetDataLayoutStr(self.raw))
+                .to_string_lossy()
+                .into_owned()
         }
     }
 
     pub fn target_text(&self) -> String {
-        unsafe { std::ffi::CStr::from_ptr(LLVMGetTarget(self.raw)).to_string_lossy().into_owned() }
+        unsafe {
+            std::ffi::CStr::from_ptr(LLVMGetTarget(self.raw))
+                .to_string_lossy()
+                .into_owned()
+        }
     }
 
     pub fn builder(&self) -> Builder {
@@ -177,12 +181,8 @@ impl Module {
     /// A private C string in the module.
     pub fn string(&self, text: &str) -> Value {
         unsafe {
-            let constant = LLVMConstStringInContext2(
-                self.context,
-                text.as_ptr().cast(),
-                text.len(),
-                0,
-            );
+            let constant =
+                LLVMConstStringInContext2(self.context, text.as_ptr().cast(), text.len(), 0);
             let global = LLVMAddGlobal(self.raw, LLVMTypeOf(constant), c"plx.name".as_ptr());
             LLVMSetInitializer(global, constant);
             LLVMSetLinkage(global, llvm_sys::LLVMLinkage::LLVMPrivateLinkage);
@@ -202,14 +202,31 @@ impl Module {
         }
     }
 
+    /// Calls a function with constants before the program's own constructors run.
+    pub fn add_constructor_calling(&self, function: Value, arguments: &[Value]) {
+        let ty = self.function_type(self.void, &[]);
+        let constructor =
+            Value(unsafe { LLVMAddFunction(self.raw, c"plx.register".as_ptr(), ty.0) });
+        constructor.set_linkage(llvm_sys::LLVMLinkage::LLVMInternalLinkage);
+        let builder = self.builder();
+        builder.at_end(constructor.append_block("entry"));
+        builder.call(function.function_type(), function, arguments);
+        unsafe { LLVMBuildRetVoid(builder.raw()) };
+        self.add_constructor(constructor);
+    }
+
     /// Runs a function before the program's own constructors.
-    pub fn add_constructor(&self, function: Value) {
+    fn add_constructor(&self, function: Value) {
         const NAME: &std::ffi::CStr = c"llvm.global_ctors";
         let entry = self.structure(&[self.i32, self.ptr, self.ptr]);
         unsafe {
             let mut fields = [self.n32(1).0, function.0, self.ptr.null().0];
-            let mut entries =
-                vec![LLVMConstStructInContext(self.context, fields.as_mut_ptr(), 3, 0)];
+            let mut entries = vec![LLVMConstStructInContext(
+                self.context,
+                fields.as_mut_ptr(),
+                3,
+                0,
+            )];
             if let Some(old) = self.global("llvm.global_ctors") {
                 let list = LLVMGetInitializer(old.0);
                 entries.extend(
@@ -234,8 +251,6 @@ impl Module {
     }
 
     pub fn metadata_kind(&self, name: &str) -> u32 {
-        unsafe {
-            LLVMGetMDKindIDInContext(self.context, name.as_ptr().cast(), name.len() as u32)
-        }
+        unsafe { LLVMGetMDKindIDInContext(self.context, name.as_ptr().cast(), name.len() as u32) }
     }
 }

@@ -48,7 +48,10 @@ pub fn prepare(module: &Module) -> Result<(), InstrumentError> {
             split_fused(module, function);
         }
     }
-    run_passes(module, c"always-inline,function(lower-constant-intrinsics,mem2reg)")?;
+    run_passes(
+        module,
+        c"always-inline,function(lower-constant-intrinsics,mem2reg)",
+    )?;
     let nsw = module.metadata_kind(NO_SIGNED_WRAP);
     for function in module.functions() {
         function.relax_function();
@@ -110,7 +113,9 @@ fn split_fused(module: &Module, function: Value) {
             let mut length = 0;
             let text = LLVMGetStringAttributeValue(attribute, &mut length);
             let text = std::slice::from_raw_parts(text.cast::<u8>(), length as usize);
-            String::from_utf8_lossy(text).split(',').any(|feature| feature == "+fma")
+            String::from_utf8_lossy(text)
+                .split(',')
+                .any(|feature| feature == "+fma")
         }
     } {
         return;
@@ -134,7 +139,10 @@ fn split_fused(module: &Module, function: Value) {
             );
             let sum = builder.binary(LLVMOpcode::LLVMFAdd, product, instruction.operand(2));
             if let Some(block_id) = instruction.number(module.block_kind) {
-                for new in [product, sum].into_iter().filter(|new| new.is_instruction()) {
+                for new in [product, sum]
+                    .into_iter()
+                    .filter(|new| new.is_instruction())
+                {
                     new.set_number(module.block_kind, block_id);
                 }
             }
@@ -148,14 +156,15 @@ fn split_fused(module: &Module, function: Value) {
 pub fn run_passes(module: &Module, pipeline: &std::ffi::CStr) -> Result<(), InstrumentError> {
     unsafe {
         let options = LLVMCreatePassBuilderOptions();
-        let error =
-            LLVMRunPasses(module.raw, pipeline.as_ptr(), std::ptr::null_mut(), options);
+        let error = LLVMRunPasses(module.raw, pipeline.as_ptr(), std::ptr::null_mut(), options);
         LLVMDisposePassBuilderOptions(options);
         if error.is_null() {
             return Ok(());
         }
         let message = LLVMGetErrorMessage(error);
-        let text = std::ffi::CStr::from_ptr(message).to_string_lossy().into_owned();
+        let text = std::ffi::CStr::from_ptr(message)
+            .to_string_lossy()
+            .into_owned();
         llvm_sys::error::LLVMDisposeErrorMessage(message);
         Err(InstrumentError::Passes(text))
     }

@@ -30,7 +30,15 @@ pub fn assign(module: &Module) -> SiteTable {
         }
         functions.push(assign_function(module, function, &mut files));
     }
-    SiteTable { files: files.names, functions }
+    SiteTable {
+        files: files.names,
+        functions,
+    }
+}
+
+/// Identity of a module's table, by which counters find it.
+pub fn table_id(table: &[u8]) -> u64 {
+    hash_words(table, &[])
 }
 
 /// Source files in order of first appearance.
@@ -104,7 +112,10 @@ fn assign_function(module: &Module, function: Value, files: &mut Files) -> Funct
             }
         };
         let mut site = describe(files, place, block_id, SiteKind::Block);
-        site.successors = successors.iter().map(|successor| block_ids[successor]).collect();
+        site.successors = successors
+            .iter()
+            .map(|successor| block_ids[successor])
+            .collect();
         sites.push(site);
         for instruction in instructions {
             instruction.set_number(module.block_kind, block_id);
@@ -123,8 +134,10 @@ fn assign_function(module: &Module, function: Value, files: &mut Files) -> Funct
                         .to_vec();
                 }
                 SiteKind::Switch => {
-                    site.successors =
-                        successors.iter().map(|successor| block_ids[successor]).collect();
+                    site.successors = successors
+                        .iter()
+                        .map(|successor| block_ids[successor])
+                        .collect();
                     site.cases = (1..instruction.operand_count() / 2)
                         .map(|case| instruction.operand(2 * case).constant_int().unwrap_or(0))
                         .collect();
@@ -141,11 +154,18 @@ fn assign_function(module: &Module, function: Value, files: &mut Files) -> Funct
             sites.push(site);
         }
     }
-    FunctionSites { name, file, line, sites }
+    FunctionSites {
+        name,
+        file,
+        line,
+        sites,
+    }
 }
 
 fn successors(terminator: Value) -> Vec<Block> {
-    (0..terminator.successor_count()).map(|index| terminator.successor(index)).collect()
+    (0..terminator.successor_count())
+        .map(|index| terminator.successor(index))
+        .collect()
 }
 
 /// Which instructions are sites of their own; all others are named by their block.
@@ -157,7 +177,10 @@ fn kind_of(instruction: Value) -> Option<SiteKind> {
         LLVMSelect => SiteKind::Select,
         LLVMCall | LLVMInvoke => {
             let callee = instruction.called_value();
-            if callee.intrinsic_name().is_some_and(|name| name.starts_with("llvm.dbg")) {
+            if callee
+                .intrinsic_name()
+                .is_some_and(|name| name.starts_with("llvm.dbg"))
+            {
                 return None;
             }
             SiteKind::Call
@@ -178,7 +201,9 @@ fn hash_words(seed: &[u8], words: &[u64]) -> u64 {
     for word in words {
         hasher.update(&word.to_le_bytes());
     }
-    let bytes: [u8; 8] = hasher.finalize().as_bytes()[..8].try_into().expect("8 of 32 bytes");
+    let bytes: [u8; 8] = hasher.finalize().as_bytes()[..8]
+        .try_into()
+        .expect("8 of 32 bytes");
     // 0 means "no site".
     u64::from_le_bytes(bytes).max(1)
 }

@@ -15,10 +15,10 @@ use parallax_abi::entry::code;
 use parallax_abi::tls;
 use parallax_abi::trace::{Concretized, LossKind};
 
-use crate::ir::{Block, Builder, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, Type, Value};
+use crate::ir::{Block, Builder, LLVMIntPredicate, LLVMOpcode, LLVMTypeKind, Value};
 use crate::module::Module;
 use crate::sites::opcode_name;
-use crate::types::{self, is_float, leaves, scalar_bits};
+use crate::types::{is_float, leaves, scalar_bits};
 
 /// What belongs to one activation of the function and exists before any of its
 /// blocks run; made by the [prologue](crate::function).
@@ -64,15 +64,19 @@ impl<'m> Tracer<'m> {
 
     /// Instruments all instructions of the blocks. Arguments must have their labels.
     pub fn trace(&mut self, blocks: &[Block]) {
-        let instructions: Vec<Value> =
-            blocks.iter().flat_map(|block| block.instructions()).collect();
+        let instructions: Vec<Value> = blocks
+            .iter()
+            .flat_map(|block| block.instructions())
+            .collect();
         let mut phis = Vec::new();
         for instruction in &instructions {
             if instruction.opcode() == LLVMOpcode::LLVMPHI {
                 let count = leaves(self.module, instruction.ty()).len();
-                self.builder.before(instruction.parent().first().expect("it has a phi"));
-                let labels: Vec<Value> =
-                    (0..count).map(|_| self.builder.phi(self.module.i32)).collect();
+                self.builder
+                    .before(instruction.parent().first().expect("it has a phi"));
+                let labels: Vec<Value> = (0..count)
+                    .map(|_| self.builder.phi(self.module.i32))
+                    .collect();
                 self.labels.insert(*instruction, labels);
                 phis.push(*instruction);
             }
@@ -126,14 +130,19 @@ impl<'m> Tracer<'m> {
             if self.is_zero(*label) {
                 continue;
             }
-            all = if self.is_zero(all) { *label } else { self.builder.or(all, *label) };
+            all = if self.is_zero(all) {
+                *label
+            } else {
+                self.builder.or(all, *label)
+            };
         }
         all
     }
 
     pub fn helper(&self, name: &str, arguments: &[Value]) -> Value {
         let function = self.module.function(name).expect("helpers are linked in");
-        self.builder.call(function.function_type(), function, arguments)
+        self.builder
+            .call(function.function_type(), function, arguments)
     }
 
     /// Address of a field of the thread-local protocol block.
@@ -158,7 +167,11 @@ impl<'m> Tracer<'m> {
 
     pub fn operand(&self, value: Value) -> Operand {
         let integer = self.as_integer(value);
-        Operand { label: self.label_of(value), value: integer, bits: integer.ty().int_width() }
+        Operand {
+            label: self.label_of(value),
+            value: integer,
+            bits: integer.ty().int_width(),
+        }
     }
 
     /// Low and high half, as the runtime takes concrete values.
@@ -173,7 +186,10 @@ impl<'m> Tracer<'m> {
             integer,
             module.number(integer.ty(), 64),
         );
-        (self.builder.resize(integer, module.i64), self.builder.resize(high, module.i64))
+        (
+            self.builder.resize(integer, module.i64),
+            self.builder.resize(high, module.i64),
+        )
     }
 
     pub fn unary_label(&self, op: Op, a: Operand, to: u32, extra: u32, site: Value) -> Value {
@@ -198,7 +214,10 @@ impl<'m> Tracer<'m> {
         } else {
             let (alo, ahi) = self.words(a.value);
             let (blo, bhi) = self.words(b.value);
-            self.helper("plx.binary_wide", &[code, a.label, b.label, alo, ahi, blo, bhi, site])
+            self.helper(
+                "plx.binary_wide",
+                &[code, a.label, b.label, alo, ahi, blo, bhi, site],
+            )
         }
     }
 
@@ -206,7 +225,10 @@ impl<'m> Tracer<'m> {
     pub fn loss(&self, label: Value, kind: LossKind, name: &str, site: Value) {
         if !self.is_zero(label) {
             let name = self.module.string(name);
-            self.helper("plx.loss", &[label, self.module.n32(kind as u32), name, site]);
+            self.helper(
+                "plx.loss",
+                &[label, self.module.n32(kind as u32), name, site],
+            );
         }
     }
 
@@ -243,8 +265,8 @@ impl<'m> Tracer<'m> {
             LLVMFNeg => self.negation(instruction, site),
             LLVMICmp => self.comparison(instruction, site),
             LLVMFCmp => self.float_comparison(instruction, site),
-            LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPTrunc | LLVMFPExt | LLVMFPToUI
-            | LLVMFPToSI | LLVMUIToFP | LLVMSIToFP | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast
+            LLVMTrunc | LLVMZExt | LLVMSExt | LLVMFPTrunc | LLVMFPExt | LLVMFPToUI | LLVMFPToSI
+            | LLVMUIToFP | LLVMSIToFP | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast
             | LLVMAddrSpaceCast | LLVMFreeze => self.conversion(instruction, site),
             LLVMGetElementPtr => self.address(instruction, site),
             LLVMLoad => self.load(instruction, site),
@@ -274,8 +296,10 @@ impl<'m> Tracer<'m> {
 
     /// Result concrete; a loss if any operand was labelled.
     pub fn unsupported(&mut self, instruction: Value, site: Value) {
-        let labels: Vec<Value> =
-            instruction.operands().flat_map(|operand| self.labels_of(operand)).collect();
+        let labels: Vec<Value> = instruction
+            .operands()
+            .flat_map(|operand| self.labels_of(operand))
+            .collect();
         let any = self.any(&labels);
         let name = opcode_name(instruction.opcode());
         self.loss(any, LossKind::Instruction, name, site);
@@ -314,7 +338,10 @@ impl<'m> Tracer<'m> {
         if instruction.number(nsw).is_some() {
             code |= code::NO_SIGNED_WRAP;
         }
-        let (a, b) = (self.operand(instruction.operand(0)), self.operand(instruction.operand(1)));
+        let (a, b) = (
+            self.operand(instruction.operand(0)),
+            self.operand(instruction.operand(1)),
+        );
         let label = self.binary_label(code, a, b, site);
         self.set_label(instruction, label);
     }
@@ -339,7 +366,11 @@ impl<'m> Tracer<'m> {
     }
 
     pub fn mask_label(&self, op: Op, a: Operand, mask: Value, site: Value) -> Value {
-        let mask = Operand { label: self.zero(), value: mask, bits: a.bits };
+        let mask = Operand {
+            label: self.zero(),
+            value: mask,
+            bits: a.bits,
+        };
         self.binary_label(code::pack(op, a.bits, a.bits, 0), a, mask, site)
     }
 
@@ -347,7 +378,10 @@ impl<'m> Tracer<'m> {
         if instruction.ty().int_width() != 1 {
             return self.unsupported(instruction, site);
         }
-        let (a, b) = (self.operand(instruction.operand(0)), self.operand(instruction.operand(1)));
+        let (a, b) = (
+            self.operand(instruction.operand(0)),
+            self.operand(instruction.operand(1)),
+        );
         let label = self.compare_label(instruction.int_predicate(), a, b, site);
         self.set_label(instruction, label);
     }
@@ -384,7 +418,10 @@ impl<'m> Tracer<'m> {
         if !(1..=14).contains(&predicate) {
             return;
         }
-        let (a, b) = (self.operand(instruction.operand(0)), self.operand(instruction.operand(1)));
+        let (a, b) = (
+            self.operand(instruction.operand(0)),
+            self.operand(instruction.operand(1)),
+        );
         let label = self.binary_label(code::pack(Op::FEq, a.bits, 1, predicate), a, b, site);
         self.set_label(instruction, label);
     }
@@ -398,9 +435,10 @@ impl<'m> Tracer<'m> {
             self.labels.insert(instruction, labels);
             return;
         }
-        let (Some(from), Some(to)) =
-            (scalar_bits(self.module, from_type), scalar_bits(self.module, to_type))
-        else {
+        let (Some(from), Some(to)) = (
+            scalar_bits(self.module, from_type),
+            scalar_bits(self.module, to_type),
+        ) else {
             return self.unsupported(instruction, site);
         };
         let vector = LLVMTypeKind::LLVMVectorTypeKind;
@@ -438,15 +476,20 @@ impl<'m> Tracer<'m> {
         let module = self.module;
         let base = instruction.operand(0);
         let any = {
-            let labels: Vec<Value> =
-                instruction.operands().flat_map(|operand| self.labels_of(operand)).collect();
+            let labels: Vec<Value> = instruction
+                .operands()
+                .flat_map(|operand| self.labels_of(operand))
+                .collect();
             labels.iter().any(|label| !self.is_zero(*label))
         };
         if !any {
             return;
         }
-        let mut offset =
-            Operand { label: self.zero(), value: module.n64(0), bits: 64 };
+        let mut offset = Operand {
+            label: self.zero(),
+            value: module.n64(0),
+            bits: 64,
+        };
         let mut ty = instruction.gep_source_type();
         for position in 1..instruction.operand_count() {
             let index = instruction.operand(position);
@@ -455,7 +498,15 @@ impl<'m> Tracer<'m> {
             } else if ty.kind() == LLVMTypeKind::LLVMStructTypeKind {
                 let field = index.constant_int().expect("struct fields are constants") as u32;
                 let at = module.n64(module.field_offset(ty, field));
-                offset = self.add(offset, Operand { label: self.zero(), value: at, bits: 64 }, site);
+                offset = self.add(
+                    offset,
+                    Operand {
+                        label: self.zero(),
+                        value: at,
+                        bits: 64,
+                    },
+                    site,
+                );
                 ty = ty.struct_fields()[field as usize];
                 continue;
             } else {
@@ -466,16 +517,24 @@ impl<'m> Tracer<'m> {
             let wide = if index.bits < 64 {
                 Operand {
                     label: self.unary_label(Op::SExt, index, 64, 0, site),
-                    value: self.builder.cast(LLVMOpcode::LLVMSExt, index.value, module.i64),
+                    value: self
+                        .builder
+                        .cast(LLVMOpcode::LLVMSExt, index.value, module.i64),
                     bits: 64,
                 }
             } else {
                 index
             };
-            let stride = Operand { label: self.zero(), value: module.n64(stride), bits: 64 };
+            let stride = Operand {
+                label: self.zero(),
+                value: module.n64(stride),
+                bits: 64,
+            };
             let scaled = Operand {
                 label: self.binary_label(code::pack(Op::Mul, 64, 64, 0), wide, stride, site),
-                value: self.builder.binary(LLVMOpcode::LLVMMul, wide.value, stride.value),
+                value: self
+                    .builder
+                    .binary(LLVMOpcode::LLVMMul, wide.value, stride.value),
                 bits: 64,
             };
             offset = self.add(offset, scaled, site);
@@ -502,12 +561,20 @@ impl<'m> Tracer<'m> {
         }
         let label = self.label_of(condition);
         self.side_event("plx.select", label, condition, site);
-        let (then, otherwise) =
-            (self.labels_of(instruction.operand(1)), self.labels_of(instruction.operand(2)));
+        let (then, otherwise) = (
+            self.labels_of(instruction.operand(1)),
+            self.labels_of(instruction.operand(2)),
+        );
         let labels = then
             .into_iter()
             .zip(otherwise)
-            .map(|(a, b)| if a == b { a } else { self.builder.select(condition, a, b) })
+            .map(|(a, b)| {
+                if a == b {
+                    a
+                } else {
+                    self.builder.select(condition, a, b)
+                }
+            })
             .collect();
         self.labels.insert(instruction, labels);
     }
@@ -548,9 +615,12 @@ impl<'m> Tracer<'m> {
                 module.n64(0)
             } else {
                 for (leaf, label) in labels.iter().take(tls::MAX_RESULTS).enumerate() {
-                    self.builder.store(*label, self.tls(tls::RESULT_OFFSET + 4 * leaf));
+                    self.builder
+                        .store(*label, self.tls(tls::RESULT_OFFSET + 4 * leaf));
                 }
-                let own = self.builder.cast(LLVMOpcode::LLVMPtrToInt, self.function, module.i64);
+                let own = self
+                    .builder
+                    .cast(LLVMOpcode::LLVMPtrToInt, self.function, module.i64);
                 let some = self.builder.not_equal(any, self.zero());
                 self.builder.select(some, own, module.n64(0))
             };
@@ -583,7 +653,11 @@ impl<'m> Tracer<'m> {
             .iter()
             .zip(self.labels_of(instruction.operand(0)))
             .map(|(leaf, old)| {
-                if leaf.path.starts_with(&indices) { inserted.next().unwrap_or(old) } else { old }
+                if leaf.path.starts_with(&indices) {
+                    inserted.next().unwrap_or(old)
+                } else {
+                    old
+                }
             })
             .collect();
         self.labels.insert(instruction, labels);
@@ -626,13 +700,18 @@ pub fn register_dynamic_alloca(module: &Module, builder: &Builder, instruction: 
     let count = builder.resize(instruction.operand(0), module.i64);
     let each = module.n64(module.alloc_size(instruction.allocated_type()));
     let size = builder.binary(LLVMOpcode::LLVMMul, count, each);
-    let register = module.function(parallax_abi::entry::ALLOCA.name).expect("linked in");
+    let register = module
+        .function(parallax_abi::entry::ALLOCA.name)
+        .expect("linked in");
     builder.call(register.function_type(), register, &[instruction, size]);
 }
 
 /// Restores what the prologue changed; the builder stands before a return.
 pub fn leave(module: &Module, builder: &Builder, activation: &Activation) {
-    builder.store(activation.previous_frame, tls_field(module, builder, tls::FRAME_OFFSET));
+    builder.store(
+        activation.previous_frame,
+        tls_field(module, builder, tls::FRAME_OFFSET),
+    );
     if let Some((at_entry, _)) = activation.stack_objects {
         let field = tls_field(module, builder, tls::STACK_OBJECT_COUNT_OFFSET);
         builder.store(at_entry, field);
@@ -641,13 +720,10 @@ pub fn leave(module: &Module, builder: &Builder, activation: &Activation) {
 
 /// Address of a field of the thread-local protocol block.
 pub fn tls_field(module: &Module, builder: &Builder, offset: usize) -> Value {
-    let base = module.global(tls::TLS_SYMBOL).expect("helpers are linked in");
+    let base = module
+        .global(tls::TLS_SYMBOL)
+        .expect("helpers are linked in");
     builder.offset(module.i8, base, module.n64(offset as u64))
-}
-
-/// Types that the tracer treats as one bit pattern.
-pub fn is_opaque(module: &Module, ty: Type) -> bool {
-    types::leaves(module, ty).is_empty()
 }
 
 /// Instructions in an order in which definitions come before uses (phis aside):
@@ -655,7 +731,10 @@ pub fn is_opaque(module: &Module, ty: Type) -> bool {
 fn reverse_postorder(blocks: &[Block], instructions: &[Value]) -> Vec<Value> {
     let mut by_block: HashMap<Block, Vec<Value>> = HashMap::new();
     for instruction in instructions {
-        by_block.entry(instruction.parent()).or_default().push(*instruction);
+        by_block
+            .entry(instruction.parent())
+            .or_default()
+            .push(*instruction);
     }
     let mut order = Vec::new();
     let mut visited: HashMap<Block, bool> = blocks.iter().map(|block| (*block, false)).collect();
@@ -682,5 +761,8 @@ fn reverse_postorder(blocks: &[Block], instructions: &[Value]) -> Vec<Value> {
         found.reverse();
         order.extend(found);
     }
-    order.into_iter().flat_map(|block| by_block.remove(&block).unwrap_or_default()).collect()
+    order
+        .into_iter()
+        .flat_map(|block| by_block.remove(&block).unwrap_or_default())
+        .collect()
 }

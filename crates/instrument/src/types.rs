@@ -48,7 +48,10 @@ pub fn scalar_bits(module: &Module, ty: Type) -> Option<u32> {
 /// Whether the type is one of the floating-point types with expressions.
 pub fn is_float(ty: Type) -> bool {
     use LLVMTypeKind::*;
-    matches!(ty.kind(), LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMX86_FP80TypeKind)
+    matches!(
+        ty.kind(),
+        LLVMFloatTypeKind | LLVMDoubleTypeKind | LLVMX86_FP80TypeKind
+    )
 }
 
 /// The leaves of a type; empty if it carries no labels.
@@ -68,7 +71,11 @@ fn collect(
     found: &mut Vec<Leaf>,
 ) -> Option<()> {
     if scalar_bits(module, ty).is_some() {
-        found.push(Leaf { path: path.clone(), ty, offset });
+        found.push(Leaf {
+            path: path.clone(),
+            ty,
+            offset,
+        });
         return (found.len() <= MAX_LEAVES).then_some(());
     }
     match ty.kind() {
