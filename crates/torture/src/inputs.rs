@@ -16,8 +16,27 @@ pub struct Inputs {
 
 /// Words that string and number parsers take different paths on.
 const WORDS: &[&str] = &[
-    "0", "-1", "42", "0x7f", "-2147483648", "99999999999", "3.25", "-0.5e3", "1e", "+7", "abc",
-    "Zebra", "key=value", "a,b,,c", "x", "--long", "-n5", "((1+2)*3)", "foo bar", "%d", "end.",
+    "0",
+    "-1",
+    "42",
+    "0x7f",
+    "-2147483648",
+    "99999999999",
+    "3.25",
+    "-0.5e3",
+    "1e",
+    "+7",
+    "abc",
+    "Zebra",
+    "key=value",
+    "a,b,,c",
+    "x",
+    "--long",
+    "-n5",
+    "((1+2)*3)",
+    "foo bar",
+    "%d",
+    "end.",
 ];
 
 impl Inputs {

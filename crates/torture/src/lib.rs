@@ -4,6 +4,12 @@
 //! them from csmith; [`trial`] compiles one, runs it plain and traced and
 //! compares; [`campaign`] does that for many, keeps what failed and says how to repeat it.
 
+pub mod campaign;
+pub mod compile;
+pub mod csmith;
 pub mod generator;
 pub mod inputs;
+pub mod process;
+pub mod report;
 pub mod rng;
+pub mod trial;

@@ -96,7 +96,10 @@ pub fn constant(rng: &mut Rng, ty: Int) -> String {
     match ty {
         Int::U128 | Int::I128 => {
             let high = if rng.one_in(2) { 0 } else { rng.next_u64() };
-            format!("(({})(((u128){high:#x}ull << 64) | {value:#x}ull))", ty.name())
+            format!(
+                "(({})(((u128){high:#x}ull << 64) | {value:#x}ull))",
+                ty.name()
+            )
         }
         _ => format!("(({}){value:#x}ull)", ty.name()),
     }
@@ -309,7 +312,7 @@ fn floating_leaf(rng: &mut Rng, vars: &[Var], ty: Float) -> String {
     let var = rng.pick(vars);
     match (var.ty, ty) {
         // The largest 128-bit numbers are out of `float`'s range.
-        (Type::Int(Int::U128 | Int::I128), Float::Float) => {
+        (Type::Int(Int::U128 | Int::I128), Float::Single) => {
             format!("((float)(i64){})", var.text)
         }
         _ => format!("(({name}){})", var.text),

@@ -37,9 +37,7 @@ pub struct Program {
 /// The program of `seed`.
 pub fn generate(seed: u64) -> Program {
     let mut rng = Rng::new(seed);
-    let inputs = (0..3)
-        .map(|_| Inputs::generate(&mut rng.fork()))
-        .collect();
+    let inputs = (0..3).map(|_| Inputs::generate(&mut rng.fork())).collect();
     let mut source = format!("/* Generated from seed {seed}. */\n{PRELUDE}\n");
     source.push_str(&tables(&mut rng));
     let (globals, declarations) = globals(&mut rng);

@@ -45,9 +45,9 @@ pub fn mix_statement(ty: Type, value: &str) -> String {
     match ty {
         Type::Int(Int::U128 | Int::I128) => format!("mix128((u128){value});"),
         Type::Int(_) => format!("mix((u64){value});"),
-        Type::Float(Float::Float) => format!("mix_float({value});"),
+        Type::Float(Float::Single) => format!("mix_float({value});"),
         Type::Float(Float::Double) => format!("mix_double({value});"),
-        Type::Float(Float::LongDouble) => format!("mix_ldouble({value});"),
+        Type::Float(Float::Extended) => format!("mix_ldouble({value});"),
     }
 }
 
@@ -107,7 +107,9 @@ impl<'a> FunctionMaker<'a> {
         let value = expression(self.rng, &self.vars, self.result, 2);
         let value = tamed(self.result, value);
         self.line(&format!("return {value};"));
-        let inline = *self.rng.pick(&["", "", "__attribute__((noinline)) ", "inline "]);
+        let inline = *self
+            .rng
+            .pick(&["", "", "__attribute__((noinline)) ", "inline "]);
         let list = if list.is_empty() {
             "void".to_owned()
         } else {
@@ -208,10 +210,9 @@ impl<'a> FunctionMaker<'a> {
     /// A write through a masked, often symbolic, index.
     fn element(&mut self) {
         let index = expression(self.rng, &self.vars, Type::Int(Int::U32), 2);
-        let (array, ty, length) =
-            *self
-                .rng
-                .pick(&[("work8", Int::U8, 64), ("work32", Int::I32, 16)]);
+        let (array, ty, length) = *self
+            .rng
+            .pick(&[("work8", Int::U8, 64), ("work32", Int::I32, 16)]);
         let value = expression(self.rng, &self.vars, Type::Int(ty), 2);
         self.line(&format!("{array}[{index} & {}] = {value};", length - 1));
         if self.rng.one_in(2) {
@@ -259,7 +260,7 @@ impl<'a> FunctionMaker<'a> {
     fn repeat(&mut self, depth: usize) {
         let test = condition(self.rng, &self.vars, 1);
         let turns = self.rng.between(1, 6);
-        let counter = format!("i{}", self.locals);
+        let counter = format!("k{}", self.locals);
         self.locals += 1;
         let readable = Var {
             text: format!("((u32){counter})"),

@@ -19,7 +19,9 @@ use super::expr::{Var, expression};
 use super::types::Type;
 use crate::rng::Rng;
 
-const PRIMES: &[u32] = &[2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53, 61, 73, 89, 97];
+const PRIMES: &[u32] = &[
+    2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 53, 61, 73, 89, 97,
+];
 
 /// Expands `template` as unit `number`.
 pub fn expand(rng: &mut Rng, template: &str, number: usize) -> String {

@@ -19,9 +19,9 @@ pub enum Int {
 /// A floating-point type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Float {
-    Float,
+    Single,
     Double,
-    LongDouble,
+    Extended,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,10 +87,7 @@ impl Int {
     }
 
     pub fn signed(self) -> bool {
-        matches!(
-            self,
-            Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::I128
-        )
+        matches!(self, Int::I8 | Int::I16 | Int::I32 | Int::I64 | Int::I128)
     }
 
     /// The type to compute in so that nothing overflows: unsigned, and at
@@ -105,22 +102,22 @@ impl Int {
 }
 
 impl Float {
-    pub const ALL: &[Float] = &[Float::Float, Float::Double, Float::LongDouble];
+    pub const ALL: &[Float] = &[Float::Single, Float::Double, Float::Extended];
 
     pub fn name(self) -> &'static str {
         match self {
-            Float::Float => "float",
+            Float::Single => "float",
             Float::Double => "double",
-            Float::LongDouble => "ldouble",
+            Float::Extended => "ldouble",
         }
     }
 
     /// Suffix of constants and of math functions.
     pub fn suffix(self) -> &'static str {
         match self {
-            Float::Float => "f",
+            Float::Single => "f",
             Float::Double => "",
-            Float::LongDouble => "l",
+            Float::Extended => "l",
         }
     }
 }

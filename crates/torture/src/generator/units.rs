@@ -62,7 +62,11 @@ mod tests {
         let names: HashSet<&str> = units.iter().map(|unit| unit.name).collect();
         assert_eq!(names.len(), units.len());
         for unit in units {
-            assert!(unit.text.contains("static void unit_$n(void)"), "{}", unit.name);
+            assert!(
+                unit.text.contains("static void unit_$n(void)"),
+                "{}",
+                unit.name
+            );
         }
     }
 }

@@ -40,6 +40,7 @@ static void unit_$n(void) {
 //: atomics
 static _Atomic u32 shared_$n;
 static u64 plain_$n;
+static u32 lock_$n;
 
 static void unit_$n(void) {
     for (int i = 0; i < 8; i++) {
@@ -48,7 +49,8 @@ static void unit_$n(void) {
         mix(before);
         shared_$n += byte;
         u32 expected = byte;
-        if (__atomic_compare_exchange_n(&shared_$n, &expected, $b, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) mix(7);
+        if (__atomic_compare_exchange_n(&lock_$n, &expected, $b, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) mix(7);
+        else __atomic_store_n(&lock_$n, byte >> 1, __ATOMIC_RELEASE);
         mix(expected);
         mix(__atomic_exchange_n(&plain_$n, (u64)byte << 3, __ATOMIC_ACQ_REL));
         __atomic_fetch_$[or$|and$|xor$](&plain_$n, $b, __ATOMIC_RELAXED);

@@ -123,7 +123,7 @@ static void unit_$n(void) {
 
 //: flood
 static u32 fill_$n(u8 grid[6][6], int x, int y, u8 from) {
-    if (x < 0 || y < 0 || x >= 6 || y >= 6 || grid[y][x] != from) return 0;
+    if (from == 9 || x < 0 || y < 0 || x >= 6 || y >= 6 || grid[y][x] != from) return 0;
     grid[y][x] = 9;
     return 1 + fill_$n(grid, x + 1, y, from) + fill_$n(grid, x - 1, y, from) + fill_$n(grid, x, y + 1, from) +
            fill_$n(grid, x, y - 1, from);

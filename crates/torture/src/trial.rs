@@ -1,0 +1,335 @@
+//! One program against the tracer: plain and traced runs must agree, every
+//! expression must have the value that the program computed.
+
+use crate::compile::{Flavour, compile, compile_checked};
+use crate::inputs::{FILE_NAME, Inputs};
+use crate::process::{self, End, Finished};
+use crate::report::Report;
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Limits of the runs. A traced run is allowed to be many times slower.
+const PLAIN_TIMEOUT: Duration = Duration::from_secs(10);
+const TRACED_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// The installation under test.
+#[derive(Clone, Debug)]
+pub struct Tool {
+    pub parallax: PathBuf,
+    pub compiler: PathBuf,
+}
+
+impl Tool {
+    /// The compiler wrapper is the same binary under another name, beside it.
+    pub fn new(parallax: PathBuf) -> Tool {
+        let compiler = parallax.with_file_name("parallax-cc");
+        Tool { parallax, compiler }
+    }
+}
+
+/// One run of the program.
+#[derive(Clone, Debug)]
+pub struct Run {
+    pub arguments: Vec<OsString>,
+    pub stdin: Vec<u8>,
+    /// Contents of [`FILE_NAME`] in the working directory.
+    pub file: Vec<u8>,
+}
+
+impl Run {
+    pub fn of(inputs: &Inputs) -> Run {
+        let mut arguments = vec![OsString::from(FILE_NAME)];
+        arguments.extend(inputs.arguments.iter().cloned().map(OsString::from_vec));
+        Run {
+            arguments,
+            stdin: inputs.stdin.clone(),
+            file: inputs.file.clone(),
+        }
+    }
+}
+
+/// What a successful trial saw, summed over its runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Seen {
+    pub branches: u64,
+    pub nodes: u64,
+    pub losses: u64,
+}
+
+/// Why a trial failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Failure {
+    #[error("cannot run the trial")]
+    Io(#[from] std::io::Error),
+    #[error("{compiler} does not compile the program:\n{stderr}")]
+    Compile { compiler: String, stderr: String },
+    /// The generator's fault, not the tracer's.
+    #[error("the program itself is at fault (run {run}): {end:?}\n{stderr}")]
+    Undefined {
+        run: usize,
+        end: End,
+        stderr: String,
+    },
+    #[error("the program gives other output with sanitizers (run {run})")]
+    Unstable { run: usize },
+    #[error("the plain program does not end (run {run})")]
+    Endless { run: usize },
+    #[error("`parallax trace` failed (run {run}): {end:?}\n{stderr}")]
+    Trace {
+        run: usize,
+        end: End,
+        stderr: String,
+    },
+    #[error("`parallax trace --json` is not understood (run {run})")]
+    Report {
+        run: usize,
+        #[source]
+        source: serde_json::Error,
+    },
+    #[error("{what} differs (run {run})\n  plain:  {plain}\n  traced: {traced}")]
+    Differs {
+        run: usize,
+        what: &'static str,
+        plain: String,
+        traced: String,
+    },
+    #[error("{} self-check mismatches (run {run}):\n{}", mismatches.len(), mismatches.join("\n"))]
+    Mismatches { run: usize, mismatches: Vec<String> },
+    #[error("nothing was traced although there was input (run {run})")]
+    Untraced { run: usize },
+}
+
+/// Compiles `source` in `directory` and tries every run; `directory` keeps
+/// everything that is needed to look at a failure.
+pub fn trial(
+    tool: &Tool,
+    directory: &Path,
+    source: &str,
+    flavour: &Flavour,
+    runs: &[Run],
+    sanitize: bool,
+) -> Result<Seen, Failure> {
+    let source_path = directory.join("program.c");
+    let program = directory.join("program");
+    fs::write(&source_path, source)?;
+    let compiled = compile(&tool.compiler, flavour, &source_path, &program)?;
+    require_compiled(&compiled, "parallax-cc")?;
+    let checked = directory.join("checked");
+    if sanitize {
+        require_compiled(&compile_checked(&source_path, &checked)?, "clang-19")?;
+    }
+    let mut seen = Seen::default();
+    for (number, run) in runs.iter().enumerate() {
+        let place = Place::prepare(directory, number, run)?;
+        let plain = process::run(&mut place.command(&program), PLAIN_TIMEOUT)?;
+        if plain.end == End::Timeout {
+            return Err(Failure::Endless { run: number });
+        }
+        if sanitize {
+            check_definedness(&place, &checked, &plain)?;
+        }
+        place.keep("plain", &plain)?;
+        let report = place.trace(tool, &program)?;
+        compare(&place, &plain, &report)?;
+        if report.nodes == 0 && (!run.stdin.is_empty() || run.arguments.len() > 1) {
+            return Err(Failure::Untraced { run: number });
+        }
+        seen.branches += report.branches;
+        seen.nodes += report.nodes;
+        seen.losses += report.losses.iter().map(|loss| loss.count).sum::<u64>();
+    }
+    Ok(seen)
+}
+
+fn require_compiled(compiled: &Finished, compiler: &str) -> Result<(), Failure> {
+    if compiled.success() {
+        return Ok(());
+    }
+    Err(Failure::Compile {
+        compiler: compiler.to_owned(),
+        stderr: excerpt(&compiled.stderr),
+    })
+}
+
+/// Where one run happens: a folder with the input file and standard input.
+struct Place<'a> {
+    number: usize,
+    folder: PathBuf,
+    stdin: PathBuf,
+    run: &'a Run,
+}
+
+impl<'a> Place<'a> {
+    fn prepare(directory: &Path, number: usize, run: &'a Run) -> Result<Place<'a>, Failure> {
+        let folder = directory.join(format!("run-{number}"));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(FILE_NAME), &run.file)?;
+        let stdin = folder.join("stdin");
+        fs::write(&stdin, &run.stdin)?;
+        let script: Vec<String> = run
+            .arguments
+            .iter()
+            .map(|argument| quote(&argument.to_string_lossy()))
+            .collect();
+        fs::write(
+            folder.join("repeat.sh"),
+            format!(
+                "cd \"$(dirname \"$0\")\" && exec ${{1:-../program}} {} < stdin\n",
+                script.join(" ")
+            ),
+        )?;
+        Ok(Place {
+            number,
+            folder,
+            stdin,
+            run,
+        })
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.args(&self.run.arguments).current_dir(&self.folder);
+        if let Ok(stdin) = fs::File::open(&self.stdin) {
+            command.stdin(Stdio::from(stdin));
+        }
+        command
+    }
+
+    fn keep(&self, name: &str, finished: &Finished) -> Result<(), Failure> {
+        fs::write(self.folder.join(format!("{name}.out")), &finished.stdout)?;
+        fs::write(self.folder.join(format!("{name}.err")), &finished.stderr)?;
+        Ok(())
+    }
+
+    /// Runs `parallax trace --self-check --json`.
+    fn trace(&self, tool: &Tool, program: &Path) -> Result<Report, Failure> {
+        let mut command = Command::new(&tool.parallax);
+        command
+            .args(["trace", "--self-check", "--json", "--timeout", "60"])
+            .arg("--stdin")
+            .arg(&self.stdin)
+            .arg(program)
+            .arg("--")
+            .args(&self.run.arguments)
+            .current_dir(&self.folder)
+            .stdin(Stdio::null());
+        let finished = process::run(&mut command, TRACED_TIMEOUT)?;
+        self.keep("trace", &finished)?;
+        // 1 means findings: mismatches, which the report lists.
+        if !matches!(finished.end, End::Exit(0 | 1)) {
+            return Err(Failure::Trace {
+                run: self.number,
+                end: finished.end,
+                stderr: excerpt(&finished.stderr),
+            });
+        }
+        let report = Report::parse(&finished.stdout).map_err(|source| Failure::Report {
+            run: self.number,
+            source,
+        })?;
+        fs::write(self.folder.join("traced.out"), &report.stdout)?;
+        Ok(report)
+    }
+}
+
+/// The generator promises programs without undefined behaviour: hold it to that.
+fn check_definedness(place: &Place, checked: &Path, plain: &Finished) -> Result<(), Failure> {
+    let mut command = place.command(checked);
+    command.env("ASAN_OPTIONS", "detect_leaks=0");
+    let sanitized = process::run(&mut command, TRACED_TIMEOUT)?;
+    let report = String::from_utf8_lossy(&sanitized.stderr);
+    if report.contains("runtime error:") || report.contains("Sanitizer") {
+        return Err(Failure::Undefined {
+            run: place.number,
+            end: sanitized.end,
+            stderr: excerpt(&sanitized.stderr),
+        });
+    }
+    if sanitized.stdout != plain.stdout || sanitized.end != plain.end {
+        return Err(Failure::Unstable { run: place.number });
+    }
+    Ok(())
+}
+
+fn compare(place: &Place, plain: &Finished, report: &Report) -> Result<(), Failure> {
+    let run = place.number;
+    let plain_end = format!("{:?}", plain.end);
+    let traced_end = format!("{:?}", report.end);
+    if plain_end != traced_end {
+        return Err(Failure::Differs {
+            run,
+            what: "the way it ends",
+            plain: plain_end,
+            traced: traced_end,
+        });
+    }
+    if plain.stdout != report.stdout {
+        let (plain, traced) = first_difference(&plain.stdout, &report.stdout);
+        return Err(Failure::Differs {
+            run,
+            what: "standard output",
+            plain,
+            traced,
+        });
+    }
+    if !report.mismatches.is_empty() {
+        return Err(Failure::Mismatches {
+            run,
+            mismatches: report.mismatches.clone(),
+        });
+    }
+    Ok(())
+}
+
+/// The first lines that differ.
+fn first_difference(a: &[u8], b: &[u8]) -> (String, String) {
+    let mut left = a.split(|byte| *byte == b'\n');
+    let mut right = b.split(|byte| *byte == b'\n');
+    loop {
+        match (left.next(), right.next()) {
+            (None, None) => return (String::new(), String::new()),
+            (x, y) if x == y => {}
+            (x, y) => {
+                let text = |line: Option<&[u8]>| {
+                    line.map_or("(end)".to_owned(), |line| {
+                        String::from_utf8_lossy(line).into_owned()
+                    })
+                };
+                return (text(x), text(y));
+            }
+        }
+    }
+}
+
+/// The beginning of what a program said, enough to understand a failure.
+fn excerpt(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    text.lines().take(20).collect::<Vec<_>>().join("\n")
+}
+
+/// For a shell.
+fn quote(argument: &str) -> String {
+    format!("'{}'", argument.replace('\'', "'\\''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_line_that_differs_is_shown() {
+        let (left, right) = first_difference(b"a\nb\nc\n", b"a\nx\nc\n");
+        assert_eq!((left.as_str(), right.as_str()), ("b", "x"));
+        let (left, right) = first_difference(b"a\n", b"a\nmore");
+        assert_eq!((left.as_str(), right.as_str()), ("", "more"));
+    }
+
+    #[test]
+    fn quotes_survive_the_shell() {
+        assert_eq!(quote("it's"), "'it'\\''s'");
+    }
+}
