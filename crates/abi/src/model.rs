@@ -185,7 +185,9 @@ pub const MODELS: &[(&str, &str)] = &[
 
 /// The model that uses of `symbol` are bound to.
 pub fn model_of(symbol: &str) -> Option<&'static str> {
-    let at = MODELS.binary_search_by_key(&symbol, |(name, _)| name).ok()?;
+    let at = MODELS
+        .binary_search_by_key(&symbol, |(name, _)| name)
+        .ok()?;
     Some(MODELS[at].1)
 }
 

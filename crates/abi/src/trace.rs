@@ -185,7 +185,8 @@ pub enum EventKind {
     Shift = 9,
     /// Signed arithmetic that must not overflow; `label` = left operand or 0,
     /// `x` = right operand or 0, `detail` = the operator, `y` = width | concrete
-    /// value of the operand that is not labelled, sign-extended, << 8.
+    /// value of the operand that is not labelled, sign-extended, << 8. (A concrete operand
+    /// of more than 56 bits is given as a `Const` node.)
     Overflow = 10,
     /// Allocation of symbolic size `label`; `y` = size.
     Allocation = 11,

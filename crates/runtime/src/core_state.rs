@@ -1,0 +1,36 @@
+//! Everything that is guarded by the runtime's lock.
+
+use crate::global::Global;
+use crate::inputs::Inputs;
+use crate::map::{Map, Seen};
+use crate::memo::Memo;
+use crate::nodes::Nodes;
+use crate::objects::Objects;
+use crate::tables::Tables;
+
+/// The runtime's mutable state.
+pub struct Core {
+    pub nodes: Nodes,
+    pub memo: Memo,
+    /// Contexts by (parent, site).
+    pub contexts: Map,
+    /// Loss records by (kind, site, name).
+    pub losses: Map,
+    /// Events that need no second log entry.
+    pub seen: Seen,
+    pub objects: Objects,
+    pub tables: Tables,
+    pub inputs: Inputs,
+}
+
+/// Reached through [`crate::lock::enter`] only.
+pub static CORE: Global<Core> = Global::new(Core {
+    nodes: Nodes::new(),
+    memo: Memo::new(),
+    contexts: Map::new(),
+    losses: Map::new(),
+    seen: Seen::new(),
+    objects: Objects::new(),
+    tables: Tables::new(),
+    inputs: Inputs::new(),
+});

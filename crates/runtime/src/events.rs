@@ -1,0 +1,155 @@
+//! Control-flow events and the bookkeeping around calls.
+
+use crate::core_state::Core;
+use crate::ops::{Operand, checked};
+use crate::trace::new_event;
+use crate::{access, context, hash, lock, loss, shadow, tls, trace};
+use parallax_abi::tls::{MAX_ARGS, MAX_VARIADIC};
+use parallax_abi::trace::{Concretized, Event, EventKind, LossKind};
+
+/// Conditional branch or select.
+pub fn branch(kind: EventKind, label: u32, taken: u32, site: u64) {
+    if label == 0 || !trace::active() {
+        return;
+    }
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let core = &mut *core;
+    let taken = taken & 1;
+    if checked(core, Operand::new(label, taken.into(), 0), 1, 0, site).label == 0 {
+        return;
+    }
+    let context = context::current(core);
+    trace::event(Event { detail: taken as u8, label, site, context, ..new_event(kind) });
+}
+
+pub fn switch(label: u32, value: u64, successor: u32, site: u64) {
+    if label == 0 || !trace::active() {
+        return;
+    }
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let core = &mut *core;
+    let width = trace::node(label).width.into();
+    if checked(core, Operand::new(label, value, 0), width, 0, site).label == 0 {
+        return;
+    }
+    let context = context::current(core);
+    let event = new_event(EventKind::Switch);
+    trace::event(Event { label, site, context, x: successor, y: value, ..event });
+}
+
+/// Indirect call: concrete targets once per site, symbolic ones each time.
+pub fn indirect_call(label: u32, target: u64, site: u64) {
+    if !trace::active() {
+        return;
+    }
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let core = &mut *core;
+    let label = checked(core, Operand::new(label, target, 0), 64, 0, site).label;
+    let key = hash::words(&[EventKind::IndirectCall as u64, site, target]);
+    let is_new = core.seen.insert(key);
+    if label == 0 && !is_new {
+        return;
+    }
+    let context = context::current(core);
+    let event = new_event(EventKind::IndirectCall);
+    trace::event(Event { label, site, context, y: target, ..event });
+    if label != 0 {
+        access::fix(core, label, target, Concretized::Target, site);
+    }
+}
+
+/// Nobody took the labels of a call's arguments.
+pub fn untaken(name: &[u8], count: u64, site: u64) {
+    let protocol = tls::protocol();
+    // SAFETY: this thread's own block.
+    let args = unsafe {
+        (*protocol).callee = 0;
+        (*protocol).returned = 0;
+        (*protocol).args
+    };
+    if !trace::active() {
+        return;
+    }
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let core = &mut *core;
+    for label in args.into_iter().take((count as usize).min(MAX_ARGS)) {
+        if label != 0 {
+            let node = trace::node(label);
+            access::fix(core, label, node.lo, Concretized::Argument, site);
+        }
+    }
+    loss::record(core, LossKind::Call, site, name);
+}
+
+/// A loss that instrumented code noticed.
+pub fn note_loss(kind: LossKind, name: &[u8], site: u64) {
+    if !trace::active() {
+        return;
+    }
+    if let Some(mut core) = lock::enter() {
+        loss::record(&mut core, kind, site, name);
+    }
+}
+
+/// Runs something under the lock if tracing is active.
+pub fn with_core(action: impl FnOnce(&mut Core)) {
+    if trace::active()
+        && let Some(mut core) = lock::enter()
+    {
+        action(&mut core);
+    }
+}
+
+/// The x86-64 `va_list`.
+#[repr(C)]
+pub struct VaList {
+    gp_offset: u32,
+    fp_offset: u32,
+    overflow_area: u64,
+    save_area: u64,
+}
+
+/// General registers, then vector registers, in the register save area.
+const SAVE_SLOTS: usize = 22;
+const SLOT: u64 = 8;
+
+/// Gives the areas of variable arguments the labels that the caller passed, and
+/// clears what former calls left there.
+///
+/// # Safety
+/// `list` was just initialised by `va_start`; `labels` is null or points to
+/// `MAX_VARIADIC` labels.
+pub unsafe fn va_start(list: *const VaList, labels: *const u32, overflow_bytes: u64) {
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let VaList { overflow_area, save_area, .. } = *list;
+        shadow::clear(save_area, SAVE_SLOTS as u64 * SLOT);
+        shadow::clear(overflow_area, overflow_bytes);
+        if labels.is_null() || !trace::active() {
+            return;
+        }
+        for slot in 0..MAX_VARIADIC {
+            let label = *labels.add(slot);
+            if label == 0 {
+                continue;
+            }
+            let address = match slot.checked_sub(SAVE_SLOTS) {
+                None => save_area + slot as u64 * SLOT,
+                Some(above) if (above as u64) * SLOT < overflow_bytes => {
+                    overflow_area + above as u64 * SLOT
+                }
+                Some(_) => break,
+            };
+            let bytes = u64::from(trace::node(label).width).div_ceil(8);
+            shadow::store(address, bytes, label);
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The runtime inside traced programs: keeps a label beside every byte of
+//! memory, builds expressions when labelled values meet, and appends them with
+//! events to a trace in shared memory.
+//!
+//! It is linked statically into the program, runs before, in and after it, and shares its
+//! process, so it takes nothing for granted: no libc for its own needs (system
+//! calls are made directly, memory comes from the kernel), no descriptor but the one it is
+//! given, no thread, no signal handler, no output. It decides nothing; the engine outside
+//! does the thinking.
+//!
+//! * [`entries`] is what instrumented code calls; [`models`] what takes the place of
+//!   libc functions.
+//! * [`shadow`] and [`presence`] keep labels, [`nodes`] expressions, [`trace`] the shared region.
+//! * [`lock`] guards everything that takes more than a store.
+//!
+//! Models that decide something (string functions, number parsing, stdio) are
+//! written in C, in `models/` beside `src/`, and instrumented like the program.
+#![cfg_attr(not(test), no_std)]
+
+mod access;
+mod buffer;
+mod context;
+mod core_state;
+pub mod entries;
+mod events;
+mod global;
+mod hash;
+mod heap;
+mod inputs;
+pub mod lock;
+mod loss;
+mod map;
+mod memo;
+pub mod models;
+pub mod nodes;
+mod objects;
+mod ops;
+pub mod presence;
+mod private;
+pub mod shadow;
+mod stack;
+mod start;
+mod sys;
+mod tables;
+mod tls;
+pub mod trace;
+
+/// A panic in the runtime is a defect of Parallax; the program cannot go on
+/// with half-written state.
+#[cfg(all(feature = "freestanding", not(test)))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo) -> ! {
+    sys::abort()
+}

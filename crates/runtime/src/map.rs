@@ -1,0 +1,206 @@
+//! Open-addressing hash tables in the runtime's own memory.
+//!
+//! [`Map`] maps a hash to indices of records that live elsewhere (nodes, contexts,
+//! ...); the caller compares. [`Seen`] is a set of 64-bit keys. Both grow by
+//! doubling and swap to the larger table with a single store, so that a process
+//! forked in the middle of it by another thread still finds a consistent table.
+
+use crate::sys;
+
+/// A table's memory: a header followed by the slots.
+#[repr(C)]
+struct Slots {
+    mask: usize,
+    used: usize,
+    slots: [u64; 0],
+}
+
+const FIRST_SLOTS: usize = 4096;
+const HEADER: usize = size_of::<Slots>();
+
+fn bytes_of(slots: usize) -> usize {
+    HEADER + slots * 8
+}
+
+fn fresh(slots: usize) -> Option<*mut Slots> {
+    let table = sys::allocate(bytes_of(slots))? as *mut Slots;
+    // SAFETY: fresh memory of sufficient size.
+    unsafe { (*table).mask = slots - 1 };
+    Some(table)
+}
+
+#[inline(always)]
+unsafe fn slot(table: *mut Slots, at: usize) -> *mut u64 {
+    // SAFETY: the caller keeps `at` below the number of slots.
+    unsafe { (&raw mut (*table).slots).cast::<u64>().add(at) }
+}
+
+/// Puts a nonzero word into the first free slot of its probe sequence.
+unsafe fn put(table: *mut Slots, position: usize, word: u64) {
+    // SAFETY: the caller keeps the table below full.
+    unsafe {
+        let mask = (*table).mask;
+        let mut at = position & mask;
+        while *slot(table, at) != 0 {
+            at = (at + 1) & mask;
+        }
+        *slot(table, at) = word;
+        (*table).used += 1;
+    }
+}
+
+/// Makes room for one more; false if there is no memory.
+unsafe fn make_room(table: &mut *mut Slots, position_of: fn(u64) -> usize) -> bool {
+    // SAFETY: the table is null or was made by `fresh`.
+    unsafe {
+        let old = *table;
+        if old.is_null() {
+            return fresh(FIRST_SLOTS).is_some_and(|new| {
+                *table = new;
+                true
+            });
+        }
+        let slots = (*old).mask + 1;
+        if (*old).used * 8 < slots * 5 {
+            return true;
+        }
+        let Some(new) = fresh(slots * 2) else {
+            return false;
+        };
+        for at in 0..slots {
+            let word = *slot(old, at);
+            if word != 0 {
+                put(new, position_of(word), word);
+            }
+        }
+        *table = new;
+        sys::unmap(old as usize, bytes_of(slots));
+        true
+    }
+}
+
+/// Hash → index. A slot is `hash (32 bits) << 32 | index + 1`.
+pub struct Map {
+    table: *mut Slots,
+}
+
+impl Map {
+    pub const fn new() -> Map {
+        Map { table: core::ptr::null_mut() }
+    }
+
+    #[inline(always)]
+    fn short(hash: u64) -> u64 {
+        (hash ^ hash >> 32) & 0xffff_ffff
+    }
+
+    fn position_of(word: u64) -> usize {
+        (word >> 32) as usize
+    }
+
+    /// The index stored under `hash` for which `equal` holds.
+    #[inline(always)]
+    pub fn find(&self, hash: u64, equal: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.table.is_null() {
+            return None;
+        }
+        let short = Map::short(hash);
+        // SAFETY: positions are masked; a table is never full.
+        unsafe {
+            let mask = (*self.table).mask;
+            let mut at = short as usize & mask;
+            loop {
+                let word = *slot(self.table, at);
+                if word == 0 {
+                    return None;
+                }
+                let index = (word as u32).wrapping_sub(1);
+                if word >> 32 == short && equal(index) {
+                    return Some(index);
+                }
+                at = (at + 1) & mask;
+            }
+        }
+    }
+
+    /// Adds an index that is not there yet; false if there is no memory.
+    pub fn insert(&mut self, hash: u64, index: u32) -> bool {
+        let short = Map::short(hash);
+        // SAFETY: `make_room` keeps the table below full.
+        unsafe {
+            if !make_room(&mut self.table, Map::position_of) {
+                return false;
+            }
+            put(self.table, short as usize, short << 32 | u64::from(index.wrapping_add(1)));
+        }
+        true
+    }
+}
+
+/// A set of 64-bit keys (hashes of what was logged already).
+pub struct Seen {
+    table: *mut Slots,
+}
+
+impl Seen {
+    pub const fn new() -> Seen {
+        Seen { table: core::ptr::null_mut() }
+    }
+
+    fn position_of(word: u64) -> usize {
+        word as usize
+    }
+
+    /// Adds `key`; true if it was not there. Without memory everything is new.
+    pub fn insert(&mut self, key: u64) -> bool {
+        let key = key.max(1);
+        // SAFETY: positions are masked; `make_room` keeps the table below full.
+        unsafe {
+            if !make_room(&mut self.table, Seen::position_of) {
+                return true;
+            }
+            let mask = (*self.table).mask;
+            let mut at = key as usize & mask;
+            loop {
+                match *slot(self.table, at) {
+                    0 => break,
+                    word if word == key => return false,
+                    _ => at = (at + 1) & mask,
+                }
+            }
+            put(self.table, key as usize, key);
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash;
+
+    #[test]
+    fn a_map_finds_everything_again_after_growing() {
+        let mut map = Map::new();
+        for index in 0..50_000u32 {
+            let hash = hash::pair(u64::from(index), 7);
+            assert_eq!(map.find(hash, |at| at == index), None);
+            assert!(map.insert(hash, index));
+        }
+        for index in 0..50_000u32 {
+            let hash = hash::pair(u64::from(index), 7);
+            assert_eq!(map.find(hash, |at| at == index), Some(index));
+        }
+    }
+
+    #[test]
+    fn a_set_says_new_once() {
+        let mut seen = Seen::new();
+        for key in 1..20_000u64 {
+            assert!(seen.insert(hash::pair(key, 0)));
+        }
+        for key in 1..20_000u64 {
+            assert!(!seen.insert(hash::pair(key, 0)));
+        }
+    }
+}

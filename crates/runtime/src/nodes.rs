@@ -1,0 +1,113 @@
+//! The hash-consed node table: where `parallax_expr` builds expressions.
+//!
+//! The nodes lie in the shared region; the table that finds them again is this
+//! process's own. Processes that share a trace may make equal nodes twice, which
+//! is harmless.
+
+use crate::core_state::Core;
+use crate::map::Map;
+use crate::{hash, loss, trace};
+use parallax_abi::Op;
+use parallax_abi::trace::{LossKind, Node, Stop};
+use parallax_expr::{Label, Store, TableView};
+
+pub struct Nodes {
+    map: Map,
+    /// Set when a node was refused for its depth.
+    too_deep: bool,
+}
+
+impl Nodes {
+    pub const fn new() -> Nodes {
+        Nodes { map: Map::new(), too_deep: false }
+    }
+}
+
+#[inline(always)]
+fn hash_of(node: &Node) -> u64 {
+    let head = u64::from(node.op) | u64::from(node.width) << 8 | u64::from(node.a) << 32;
+    let tail = u64::from(node.b) | u64::from(node.c) << 32;
+    let hash = hash::pair(head, tail);
+    if node.op == Op::Const as u8 {
+        hash::pair(hash ^ node.lo, node.hi)
+    } else {
+        hash
+    }
+}
+
+#[inline(always)]
+fn same(known: &Node, node: &Node) -> bool {
+    known.op == node.op
+        && known.width == node.width
+        && known.a == node.a
+        && known.b == node.b
+        && known.c == node.c
+        && (node.op != Op::Const as u8 || (known.lo == node.lo && known.hi == node.hi))
+}
+
+impl Store for Nodes {
+    #[inline(always)]
+    fn node(&self, label: Label) -> Node {
+        *trace::node(label)
+    }
+
+    #[inline]
+    fn intern(&mut self, node: Node) -> Label {
+        let hash = hash_of(&node);
+        if let Some(label) = self.map.find(hash, |label| same(trace::node(label), &node)) {
+            return label;
+        }
+        self.add(hash, node)
+    }
+
+    fn table(&self, table: u32) -> TableView<'_> {
+        let table = trace::table(table);
+        let length = table.length as usize;
+        let labels = (table.labels != u64::MAX).then(|| {
+            let words = trace::blob_at(table.labels, length * 4);
+            // SAFETY: label words are stored 4-aligned.
+            unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<u32>(), length) }
+        });
+        TableView { base: table.base, bytes: trace::blob_at(table.bytes, length), labels }
+    }
+}
+
+impl Nodes {
+    /// Whether a node was refused for its depth since the last [`finish`].
+    pub fn is_too_deep(&self) -> bool {
+        self.too_deep
+    }
+
+    #[cold]
+    fn add(&mut self, hash: u64, node: Node) -> Label {
+        if !trace::active() {
+            return 0;
+        }
+        let max_depth = trace::header().map_or(0, |header| header.max_depth);
+        if u32::from(node.depth) > max_depth {
+            self.too_deep = true;
+            return 0;
+        }
+        let Some(label) = trace::add_node(node) else {
+            return 0;
+        };
+        if !self.map.insert(hash, label) {
+            trace::stop(Stop::Memory);
+        }
+        label
+    }
+}
+
+/// What the program gets for a label that construction returned: constants are
+/// concrete, and refused nodes are a loss.
+#[inline]
+pub fn finish(core: &mut Core, label: Label, site: u64) -> Label {
+    if label == 0 {
+        if core.nodes.too_deep {
+            core.nodes.too_deep = false;
+            loss::record(core, LossKind::Depth, site, &[]);
+        }
+        return 0;
+    }
+    if trace::node(label).op == Op::Const as u8 { 0 } else { label }
+}

@@ -1,0 +1,187 @@
+//! Memory objects: whose bounds does an address belong to?
+//!
+//! Looked up when a symbolic address is first derived from a concrete pointer:
+//! stack objects of this thread, globals of instrumented modules, program
+//! arguments, libc's character tables, heap objects; otherwise the object is unknown
+//! and its bounds are never checked.
+
+use crate::buffer::Buffer;
+use crate::core_state::Core;
+use crate::map::Map;
+use crate::{hash, heap, loss, stack, trace};
+use parallax_abi::entry::Global as GlobalRecord;
+use parallax_abi::trace::{Object, ObjectKind};
+
+#[derive(Clone, Copy)]
+struct Module {
+    globals: *const GlobalRecord,
+    count: usize,
+}
+
+/// Bounds of a global or of an argument string.
+#[derive(Clone, Copy)]
+struct Named {
+    base: u64,
+    size: u64,
+    /// C string, or 0.
+    name: u64,
+    kind: ObjectKind,
+}
+
+pub struct Objects {
+    /// Objects with a record, by (base, size, kind).
+    records: Map,
+    modules: Buffer<Module>,
+    /// Globals and arguments, sorted by address once they are asked for.
+    named: Buffer<Named>,
+    is_sorted: bool,
+    strings: Buffer<Named>,
+}
+
+/// What an address belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    pub base: u64,
+    pub size: u64,
+    pub kind: ObjectKind,
+    name: u64,
+}
+
+impl Found {
+    fn unnamed(base: u64, size: u64, kind: ObjectKind) -> Found {
+        Found { base, size, kind, name: 0 }
+    }
+}
+
+const UNKNOWN_BYTES: u64 = 256;
+
+unsafe extern "C" {
+    fn __ctype_b_loc() -> *const *const u16;
+    fn __ctype_tolower_loc() -> *const *const i32;
+    fn __ctype_toupper_loc() -> *const *const i32;
+}
+
+impl Objects {
+    pub const fn new() -> Objects {
+        Objects {
+            records: Map::new(),
+            modules: Buffer::new(),
+            named: Buffer::new(),
+            is_sorted: true,
+            strings: Buffer::new(),
+        }
+    }
+
+    /// Registers a module's globals; they are looked at when first needed.
+    pub fn add_module(&mut self, globals: *const GlobalRecord, count: usize) {
+        self.modules.push(Module { globals, count });
+        self.is_sorted = false;
+    }
+
+    /// Registers an argument or environment string, terminator included.
+    pub fn add_string(&mut self, base: u64, size: u64) {
+        self.strings.push(Named { base, size, name: 0, kind: ObjectKind::Argument });
+        self.is_sorted = false;
+    }
+
+    fn sort(&mut self) {
+        self.named.clear();
+        for module in self.modules.as_slice() {
+            // SAFETY: the plug-in emits that many records, for the module's life.
+            let globals = unsafe { core::slice::from_raw_parts(module.globals, module.count) };
+            for global in globals.iter().filter(|global| global.size > 0) {
+                let GlobalRecord { base, size, name } = *global;
+                self.named.push(Named { base, size, name, kind: ObjectKind::Global });
+            }
+        }
+        for string in self.strings.as_slice() {
+            self.named.push(*string);
+        }
+        self.named.as_mut_slice().sort_unstable_by_key(|named| named.base);
+        self.is_sorted = true;
+    }
+
+    fn find_named(&mut self, address: u64) -> Option<Found> {
+        if !self.is_sorted {
+            self.sort();
+        }
+        let named = self.named.as_slice();
+        let after = named.partition_point(|named| named.base <= address);
+        let Named { base, size, name, kind } = *named.get(after.checked_sub(1)?)?;
+        (address <= base + size).then_some(Found { base, size, kind, name })
+    }
+
+    /// What contains `address`, or ends there.
+    pub fn find(&mut self, address: u64) -> Found {
+        if let Some((base, size)) = stack::find(address) {
+            return Found::unnamed(base, size, ObjectKind::Stack);
+        }
+        if let Some(found) = self.find_named(address) {
+            return found;
+        }
+        if let Some((base, size)) = find_ctype(address) {
+            return Found::unnamed(base, size, ObjectKind::Library);
+        }
+        // SAFETY: the tables are reserved whenever tracing is active.
+        if let Some((base, size)) = unsafe { heap::find(address) } {
+            return Found::unnamed(base, size, ObjectKind::Heap);
+        }
+        Found::unnamed(address & !(UNKNOWN_BYTES - 1), UNKNOWN_BYTES, ObjectKind::Unknown)
+    }
+}
+
+/// libc's character classification tables can be indexed from -128 to 255.
+fn find_ctype(address: u64) -> Option<(u64, u64)> {
+    const BEFORE: u64 = 128;
+    const ENTRIES: u64 = 384;
+    // SAFETY: these functions return a pointer to this thread's table pointer.
+    let tables = unsafe {
+        [
+            (*__ctype_b_loc() as u64, 2),
+            (*__ctype_tolower_loc() as u64, 4),
+            (*__ctype_toupper_loc() as u64, 4),
+        ]
+    };
+    tables.into_iter().find_map(|(origin, entry)| {
+        let base = origin.wrapping_sub(BEFORE * entry);
+        let size = ENTRIES * entry;
+        (address.wrapping_sub(base) <= size).then_some((base, size))
+    })
+}
+
+/// Index of the trace's record of an object; 0 if there is no room.
+pub fn record(core: &mut Core, found: Found) -> u32 {
+    let Found { base, size, kind, name } = found;
+    let kind = kind as u32;
+    let key = hash::words(&[base, size, kind.into()]);
+    let matches = |index: u32| {
+        let known = trace::object(index);
+        known.base == base && known.size == size && known.kind == kind
+    };
+    if let Some(index) = core.objects.records.find(key, matches) {
+        return index;
+    }
+    // SAFETY: names of globals are C strings of the module.
+    let text = unsafe { loss::name_of(name as *const u8) };
+    let (name, name_length) = match text {
+        [] => (0, 0),
+        text => match trace::blob(text, 1) {
+            Some(offset) => (offset, text.len() as u32),
+            None => return 0,
+        },
+    };
+    let Some(index) = trace::add_object(Object { base, size, kind, name_length, name }) else {
+        return 0;
+    };
+    core.objects.records.insert(key, index);
+    index
+}
+
+/// Whether an object that was recorded is still there to be read.
+pub fn is_alive(object: &Object) -> bool {
+    if object.kind == ObjectKind::Heap as u32 {
+        // SAFETY: the tables are reserved whenever tracing is active.
+        return unsafe { heap::size_at(object.base) } == Some(object.size);
+    }
+    object.kind != ObjectKind::Unknown as u32
+}

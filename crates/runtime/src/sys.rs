@@ -1,0 +1,232 @@
+//! Raw system calls: all that the runtime asks of the kernel, without libc.
+//!
+//! libc's wrappers may be the program's own, may be interposed, set `errno`
+//! and are cancellation points; none of that may happen inside the runtime.
+
+use core::arch::asm;
+
+pub const ENOMEM: i32 = 12;
+pub const ESRCH: i32 = 3;
+
+pub const PROT_READ_WRITE: usize = 3;
+pub const MAP_SHARED: usize = 0x1;
+pub const MAP_PRIVATE: usize = 0x2;
+pub const MAP_ANONYMOUS: usize = 0x20;
+pub const MAP_NORESERVE: usize = 0x4000;
+pub const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
+
+pub const MADV_NOHUGEPAGE: usize = 15;
+pub const MADV_DONTDUMP: usize = 16;
+pub const MADV_WIPEONFORK: usize = 18;
+
+const S_IFMT: u32 = 0o170_000;
+const S_IFREG: u32 = 0o100_000;
+
+/// A failed call's error number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Errno(pub i32);
+
+#[inline]
+unsafe fn call(number: usize, arguments: [usize; 6]) -> Result<usize, Errno> {
+    let [a, b, c, d, e, f] = arguments;
+    let result: isize;
+    // SAFETY: the caller vouches for the arguments; the kernel clobbers only
+    // rcx and r11 besides the result.
+    unsafe {
+        asm!("syscall", inlateout("rax") number as isize => result,
+             in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+             lateout("rcx") _, lateout("r11") _, options(nostack));
+    }
+    if (-4095..0).contains(&result) {
+        Err(Errno(-result as i32))
+    } else {
+        Ok(result as usize)
+    }
+}
+
+/// Maps memory.
+///
+/// # Safety
+/// As `mmap`: a fixed mapping must not replace memory in use.
+pub unsafe fn mmap(
+    address: usize,
+    size: usize,
+    flags: usize,
+    descriptor: i32,
+) -> Result<usize, Errno> {
+    let descriptor = descriptor as isize as usize;
+    // SAFETY: passed on to the caller.
+    unsafe { call(9, [address, size, PROT_READ_WRITE, flags, descriptor, 0]) }
+}
+
+/// Fresh zeroed memory of the runtime's own, kept out of core dumps.
+pub fn allocate(size: usize) -> Option<usize> {
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    // SAFETY: the kernel picks an address that is free.
+    let address = unsafe { mmap(0, size, flags, -1) }.ok()?;
+    advise(address, size, MADV_DONTDUMP);
+    Some(address)
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// Nothing may use the range any more.
+pub unsafe fn unmap(address: usize, size: usize) {
+    // SAFETY: passed on to the caller.
+    let _ = unsafe { call(11, [address, size, 0, 0, 0, 0]) };
+}
+
+/// Advice that changes no contents; false if the kernel does not know it.
+pub fn advise(address: usize, size: usize, advice: usize) -> bool {
+    // SAFETY: the advices used here do not destroy data of this process.
+    unsafe { call(28, [address, size, advice, 0, 0, 0]) }.is_ok()
+}
+
+/// What `fstat` says about a descriptor, as far as the runtime cares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileStatus {
+    pub device: u64,
+    pub inode: u64,
+    pub mode: u32,
+    pub size: u64,
+}
+
+impl FileStatus {
+    pub fn is_regular(&self) -> bool {
+        self.mode & S_IFMT == S_IFREG
+    }
+}
+
+pub fn fstat(descriptor: i32) -> Result<FileStatus, Errno> {
+    let mut buffer = [0u64; 18];
+    // SAFETY: the buffer has the size of the kernel's `struct stat`, 144 bytes.
+    unsafe { call(5, [descriptor as usize, buffer.as_mut_ptr() as usize, 0, 0, 0, 0])? };
+    Ok(FileStatus {
+        device: buffer[0],
+        inode: buffer[1],
+        mode: buffer[3] as u32,
+        size: buffer[6],
+    })
+}
+
+/// Type of the file system that a descriptor's file lives in.
+pub fn file_system(descriptor: i32) -> Result<u64, Errno> {
+    let mut buffer = [0u64; 15];
+    // SAFETY: the buffer has the size of the kernel's `struct statfs`, 120 bytes.
+    unsafe { call(138, [descriptor as usize, buffer.as_mut_ptr() as usize, 0, 0, 0, 0])? };
+    Ok(buffer[0])
+}
+
+/// Present file offset; fails on what cannot seek.
+pub fn file_offset(descriptor: i32) -> Result<u64, Errno> {
+    const SEEK_CUR: usize = 1;
+    // SAFETY: changes nothing.
+    unsafe { call(8, [descriptor as usize, 0, SEEK_CUR, 0, 0, 0]) }.map(|offset| offset as u64)
+}
+
+/// Writes at an offset, for the one word that must reach a trace which cannot be mapped.
+pub fn pwrite(descriptor: i32, bytes: &[u8], offset: u64) -> Result<usize, Errno> {
+    let (at, length) = (bytes.as_ptr() as usize, bytes.len());
+    // SAFETY: reads only the slice.
+    unsafe { call(18, [descriptor as usize, at, length, offset as usize, 0, 0]) }
+}
+
+/// Reads at an offset.
+pub fn pread(descriptor: i32, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
+    let (at, length) = (bytes.as_mut_ptr() as usize, bytes.len());
+    // SAFETY: writes only the slice.
+    unsafe { call(17, [descriptor as usize, at, length, offset as usize, 0, 0]) }
+}
+
+/// Reads a symbolic link; `path` ends with NUL.
+pub fn readlink<'a>(path: &[u8], buffer: &'a mut [u8]) -> Option<&'a [u8]> {
+    debug_assert_eq!(path.last(), Some(&0));
+    let (at, room) = (buffer.as_mut_ptr() as usize, buffer.len());
+    // SAFETY: writes only into the buffer.
+    let length = unsafe { call(89, [path.as_ptr() as usize, at, room, 0, 0, 0]) }.ok()?;
+    Some(&buffer[..length])
+}
+
+pub fn process_id() -> u32 {
+    // SAFETY: no arguments.
+    unsafe { call(39, [0; 6]) }.unwrap_or(0) as u32
+}
+
+pub fn thread_id() -> u32 {
+    // SAFETY: no arguments.
+    unsafe { call(186, [0; 6]) }.unwrap_or(0) as u32
+}
+
+/// Whether a thread of a process is gone.
+pub fn thread_is_gone(process: u32, thread: u32) -> bool {
+    // SAFETY: signal 0 only asks.
+    let asked = unsafe { call(234, [process as usize, thread as usize, 0, 0, 0, 0]) };
+    asked == Err(Errno(ESRCH))
+}
+
+pub fn yield_now() {
+    // SAFETY: no arguments.
+    let _ = unsafe { call(24, [0; 6]) };
+}
+
+/// Switches address randomisation off for the next program image.
+pub fn stop_randomizing() -> bool {
+    const ASK: usize = 0xffff_ffff;
+    const ADDR_NO_RANDOMIZE: usize = 0x004_0000;
+    // SAFETY: takes effect with the next exec only.
+    unsafe {
+        let Ok(now) = call(135, [ASK, 0, 0, 0, 0, 0]) else {
+            return false;
+        };
+        call(135, [now | ADDR_NO_RANDOMIZE, 0, 0, 0, 0, 0]).is_ok()
+    }
+}
+
+/// Lowers an unlimited soft limit of the stack to a finite one, because an
+/// unlimited stack turns the address space upside down.
+pub fn limit_stack() {
+    const RLIMIT_STACK: usize = 3;
+    const FINITE: u64 = 8 << 20;
+    let mut limits = [0u64; 2];
+    let at = limits.as_mut_ptr() as usize;
+    // SAFETY: the arrays are `struct rlimit64`s.
+    unsafe {
+        if call(302, [0, RLIMIT_STACK, 0, at, 0, 0]).is_ok() && limits[0] == u64::MAX {
+            let finite = [FINITE, limits[1]];
+            let _ = call(302, [0, RLIMIT_STACK, finite.as_ptr() as usize, 0, 0, 0]);
+        }
+    }
+}
+
+/// Replaces the program; returns only on failure.
+///
+/// # Safety
+/// The pointers are those of `execve`.
+pub unsafe fn execve(path: *const u8, argv: *const *const u8, envp: *const *const u8) -> Errno {
+    // SAFETY: passed on to the caller.
+    match unsafe { call(59, [path as usize, argv as usize, envp as usize, 0, 0, 0]) } {
+        Ok(_) => Errno(0),
+        Err(errno) => errno,
+    }
+}
+
+/// Ends the process without running anything.
+pub fn exit_now(status: i32) -> ! {
+    loop {
+        // SAFETY: exit_group does not return.
+        let _ = unsafe { call(231, [status as usize, 0, 0, 0, 0, 0]) };
+    }
+}
+
+/// Ends the process by SIGABRT, as `abort` would.
+#[cfg(all(feature = "freestanding", not(test)))]
+pub fn abort() -> ! {
+    const SIGABRT: usize = 6;
+    // SAFETY: a signal to this very thread.
+    let _ = unsafe {
+        let (process, thread) = (process_id() as usize, thread_id() as usize);
+        call(234, [process, thread, SIGABRT, 0, 0, 0])
+    };
+    exit_now(134)
+}
