@@ -4,6 +4,9 @@
 //! `.note.GNU-stack`, without which linkers make the stack executable, and a
 //! property note that claims every control-flow protection, because linkers keep only
 //! what *all* inputs claim.
+//!
+//! The records' own section is marked to be retained: `--gc-sections` drops an object of which nothing
+//! is loaded.
 
 use parallax_record::SECTION;
 
@@ -13,6 +16,9 @@ const SHT_PROGBITS: u32 = 1;
 const SHT_STRTAB: u32 = 3;
 const SHT_NOTE: u32 = 7;
 const SHF_ALLOC: u64 = 2;
+const SHF_GNU_RETAIN: u64 = 1 << 21;
+/// Flags of GNU's own mean something only in files that say so.
+const ELFOSABI_GNU: u8 = 3;
 
 struct Section<'a> {
     name: &'a str,
@@ -33,9 +39,7 @@ pub fn object(records: &[u8]) -> Vec<u8> {
             bytes: Vec::new(),
         },
         Section {
-            name: SECTION,
-            kind: SHT_PROGBITS,
-            flags: 0,
+            name: SECTION, kind: SHT_PROGBITS, flags: SHF_GNU_RETAIN,
             align: 16,
             bytes: records.to_vec(),
         },
@@ -104,7 +108,7 @@ pub fn object(records: &[u8]) -> Vec<u8> {
 fn header(headers_offset: u64, section_count: u16) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..4].copy_from_slice(b"\x7fELF");
-    header[4..7].copy_from_slice(&[2, 1, 1]); // 64 bits, little endian, version
+    header[4..8].copy_from_slice(&[2, 1, 1, ELFOSABI_GNU]); // 64 bits, little endian, version
     header[16..18].copy_from_slice(&1u16.to_le_bytes()); // relocatable
     header[18..20].copy_from_slice(&62u16.to_le_bytes()); // x86-64
     header[20..24].copy_from_slice(&1u32.to_le_bytes());

@@ -154,28 +154,27 @@ impl Link<'_> {
             .words
             .push(support::plain_path(&self.program.path, self.options)?.into());
         // Programs of which nothing refers to the runtime still start with it.
-        for name in [entry::MODULE.name] {
-            words.linker("-u");
-            words.linker(name);
-        }
-        if !self.libraries.is_empty() {
-            // What libraries want of the runtime must be there and visible to them.
-            let wanted: BTreeSet<_> = self
-                .libraries
-                .iter()
-                .flat_map(|library| &library.wants)
-                .collect();
-            for name in wanted {
-                words.linker("-u");
-                words.linker(name);
-            }
-            words.linker("--export-dynamic-symbol=__plx_*");
-        }
+        words.linker("-u");
+        words.linker(entry::MODULE.name);
+        self.export_to_libraries(words);
         if let Some(models) = support::models(self.bundle, self.options)? {
             words.words.push(models.into());
         }
         words.words.push(self.bundle.runtime().into());
         Ok(())
+    }
+
+    /// What libraries want of the runtime must be in the program and visible to them.
+    fn export_to_libraries(&self, words: &mut Words<'_>) {
+        let wanted: BTreeSet<_> =
+            self.libraries.iter().flat_map(|library| &library.wants).collect();
+        for name in &wanted {
+            words.linker("-u");
+            words.linker(name);
+        }
+        if !wanted.is_empty() {
+            words.linker("--export-dynamic-symbol=__plx_*");
+        }
     }
 
     /// Models that must give way, because the program has its own function of that name:

@@ -67,7 +67,7 @@ fn assemble(job: &Job, records: &[u8]) -> io::Result<Vec<u8>> {
     std::fs::write(
         &source,
         format!(
-            ".section {},\"\",@progbits\n.p2align 4\n.incbin \"{}\"\n.section .note.GNU-stack,\"\",@progbits\n",
+            ".section {},\"R\",@progbits\n.p2align 4\n.incbin \"{}\"\n.section .note.GNU-stack,\"\",@progbits\n",
             parallax_record::SECTION,
             data.display()
         ),
