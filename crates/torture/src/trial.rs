@@ -231,7 +231,7 @@ impl<'a> Place<'a> {
             run: self.number,
             source,
         })?;
-        fs::write(self.folder.join("traced.out"), &report.stdout)?;
+        fs::write(self.folder.join("traced.out"), &report.stdout.bytes)?;
         Ok(report)
     }
 }
@@ -267,8 +267,8 @@ fn compare(place: &Place, plain: &Finished, report: &Report) -> Result<(), Failu
             traced: traced_end,
         });
     }
-    if plain.stdout != report.stdout {
-        let (plain, traced) = first_difference(&plain.stdout, &report.stdout);
+    if !report.stdout.is(&plain.stdout) {
+        let (plain, traced) = first_difference(&plain.stdout, &report.stdout.bytes);
         return Err(Failure::Differs {
             run,
             what: "standard output",

@@ -1,2 +1,106 @@
-//! Developer commands.
-fn main() {}
+//! Developer commands: the checks that need more than `cargo test`, and the
+//! measurements.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "developers' commands; their console is their only reader"
+)]
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use xtask::coreutils::Place;
+use xtask::{bench, selfcheck, suite, tidy};
+
+#[derive(Parser)]
+#[command(about = "Developer commands of Parallax")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check the rules that the code keeps to: module docs, file sizes, dependency arrows.
+    Tidy,
+    /// Run coreutils' own test suite with plain and with traced programs and compare.
+    CoreutilsCheck {
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// Continue where an interrupted run stopped.
+        #[arg(long)]
+        resume: bool,
+        /// Only these tests (tests/misc/cut.pl ...); default: all.
+        tests: Vec<String>,
+    },
+    /// Trace the command lines of tests/coreutils-commands.txt with the self-check on.
+    SelfcheckCoreutils {
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// Only command lines that contain this text.
+        #[arg(long)]
+        only: Option<String>,
+        /// Where the table of losses goes.
+        #[arg(long, default_value = "target/coreutils-losses.md")]
+        losses: PathBuf,
+    },
+    /// Measure traced against plain programs; prints a Markdown table.
+    Bench {
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// Repetitions of which the best counts.
+        #[arg(long, default_value_t = 5)]
+        repeat: usize,
+    },
+}
+
+#[derive(clap::Args)]
+struct PlaceArgs {
+    /// The tool under test; parallax-cc is expected beside it.
+    #[arg(long, env = "PARALLAX", default_value = "target/release/parallax")]
+    parallax: PathBuf,
+    /// Where coreutils is built; must be reachable for ordinary users.
+    #[arg(long, default_value = "/var/tmp/parallax-coreutils")]
+    work: PathBuf,
+    /// Keep using a build made with an older parallax.
+    #[arg(long)]
+    keep_build: bool,
+}
+
+impl PlaceArgs {
+    fn open(self) -> Result<Place> {
+        Place::open(&self.parallax, &self.work, self.keep_build)
+    }
+}
+
+fn main() -> Result<ExitCode> {
+    let good = match Cli::parse().command {
+        Command::Tidy => {
+            let problems = tidy::check(&xtask::root())?;
+            for problem in &problems {
+                eprintln!("{problem}");
+            }
+            problems.is_empty()
+        }
+        Command::CoreutilsCheck {
+            place,
+            resume,
+            tests,
+        } => suite::run(&place.open()?, resume, &tests)?,
+        Command::SelfcheckCoreutils {
+            place,
+            only,
+            losses,
+        } => selfcheck::run(&place.open()?, only.as_deref(), &losses)?,
+        Command::Bench { place, repeat } => {
+            println!("{}", bench::run(&place.open()?, repeat)?);
+            true
+        }
+    };
+    Ok(if good {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
+}
