@@ -6,6 +6,7 @@
 //!   list of rewrite rules.
 //! * [`eval`] computes operators on concrete values, bit for bit as the machine does.
 //! * [`Evaluator`] computes any node for any input.
+//! * [`sexpr`] is the text form for tests and logs.
 //!
 //! The core (`Store`, `build`, `eval`) allocates nothing and never panics on
 //! well-formed nodes: it runs inside the traced program at every symbolic
@@ -27,6 +28,12 @@ mod store;
 mod evaluator;
 #[cfg(feature = "std")]
 mod memory;
+#[cfg(feature = "std")]
+mod names;
+#[cfg(feature = "std")]
+pub mod sexpr;
+#[cfg(feature = "std")]
+mod share;
 
 pub use parallax_abi::Op;
 pub use parallax_abi::op::Rounding;

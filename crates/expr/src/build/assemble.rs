@@ -20,6 +20,8 @@ pub(super) fn known_zeros<S: Store + ?Sized>(s: &S, x: &Term) -> u128 {
                 zeros |= mask(x.width) & !mask(inner.width);
                 x = inner;
             }
+            // A sign that is known to be 0 would have made it a zero extension.
+            Op::SExt => x = Term::get(s, x.a),
             Op::Concat => {
                 let low = Term::get(s, x.b);
                 let high = Term::get(s, x.a);
@@ -43,7 +45,10 @@ fn shallow_zeros<S: Store + ?Sized>(s: &S, x: &Term) -> u128 {
 
 /// Whether [`known_zeros`] can know anything.
 fn may_have_zeros(x: &Term) -> bool {
-    matches!(x.op, Op::Const | Op::ZExt | Op::Concat | Op::And | Op::Shl)
+    matches!(
+        x.op,
+        Op::Const | Op::ZExt | Op::SExt | Op::Concat | Op::And | Op::Shl
+    )
 }
 
 /// Bits `low..low + length` of the result come from one operand, or are 0.

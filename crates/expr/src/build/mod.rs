@@ -62,6 +62,7 @@ mod leaf;
 mod shift;
 mod slice;
 mod term;
+pub mod verbatim;
 
 pub use float::{FloatPredicate, fcmp};
 pub use leaf::{bytes, constant, input, object, table};
