@@ -39,7 +39,9 @@ pub fn object(records: &[u8]) -> Vec<u8> {
             bytes: Vec::new(),
         },
         Section {
-            name: SECTION, kind: SHT_PROGBITS, flags: SHF_GNU_RETAIN,
+            name: SECTION,
+            kind: SHT_PROGBITS,
+            flags: SHF_GNU_RETAIN,
             align: 16,
             bytes: records.to_vec(),
         },

@@ -81,13 +81,27 @@ fn shared_libraries_get_variants_of_their_own() {
     );
     assert_eq!(project.sources("prog"), ["main.c"]);
     project.assert_variants_behave("prog", &["xyz"]);
-    for variant in [parallax_capture::Variant::Traced, parallax_capture::Variant::Checked] {
+    for variant in [
+        parallax_capture::Variant::Traced,
+        parallax_capture::Variant::Checked,
+    ] {
         let derived = project.derive("prog", variant);
         assert_eq!(derived.libraries.len(), 1);
-        assert!(derived.libraries[0].ends_with("libhelp.so.1"), "{:?}", derived.libraries);
-        let loaded = std::process::Command::new("ldd").arg(&derived.path).output().unwrap();
+        assert!(
+            derived.libraries[0].ends_with("libhelp.so.1"),
+            "{:?}",
+            derived.libraries
+        );
+        let loaded = std::process::Command::new("ldd")
+            .arg(&derived.path)
+            .output()
+            .unwrap();
         let wanted = derived.libraries[0].display().to_string();
-        assert!(text(&loaded.stdout).contains(&wanted), "{}", text(&loaded.stdout));
+        assert!(
+            text(&loaded.stdout).contains(&wanted),
+            "{}",
+            text(&loaded.stdout)
+        );
     }
 }
 
@@ -148,7 +162,10 @@ fn records_survive_strip_partial_links_and_section_collection() {
          parallax-cc -Wl,--gc-sections -s all.o -o prog
          strip prog; install -s prog installed; cp installed copied",
     );
-    assert_eq!(project.sources("copied"), ["main.c", "helper.c", "unused.c"]);
+    assert_eq!(
+        project.sources("copied"),
+        ["main.c", "helper.c", "unused.c"]
+    );
     project.assert_variants_behave("copied", &["x"]);
 }
 
@@ -183,12 +200,18 @@ fn assembler_sources_and_foreign_objects_are_linked_as_they_are() {
     project.build("clang-19 -c foreign.c; parallax-cc use.c value.S foreign.o -o prog");
     project.assert_variants_behave("prog", &[]);
     let inventory = parallax_capture::inventory(&project.read("prog"));
-    let names: Vec<_> = inventory.foreign.iter().map(|f| f.path.file_name().unwrap()).collect();
+    let names: Vec<_> = inventory
+        .foreign
+        .iter()
+        .map(|f| f.path.file_name().unwrap())
+        .collect();
     assert_eq!(names, ["foreign.o", "value.S"]);
     assert_eq!((inventory.modules, inventory.functions), (1, 1));
 
     project.build("rm foreign.o; rm -r cache");
-    let error = project.try_derive("prog", parallax_capture::Variant::Traced).unwrap_err();
+    let error = project
+        .try_derive("prog", parallax_capture::Variant::Traced)
+        .unwrap_err();
     assert!(error.to_string().contains("foreign.o"), "{error}");
 }
 
@@ -216,7 +239,12 @@ fn cmake_projects() {
     let output = project.shell(
         "cmake -DCMAKE_C_COMPILER=parallax-cc -DCMAKE_BUILD_TYPE=Release -S . -B b && cmake --build b",
     );
-    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     assert_eq!(project.sources("b/prog"), ["main.c"]);
     project.assert_variants_behave("b/prog", &["x"]);
 }
@@ -232,12 +260,21 @@ fn meson_projects() {
         "project('p', 'c')\nhelp = static_library('help', 'helper.c')\nexecutable('prog', 'main.c', link_with: help)\n",
     );
     let output = project.shell("CC=parallax-cc meson setup b && ninja -C b");
-    assert!(output.status.success(), "{}{}", text(&output.stdout), text(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}{}",
+        text(&output.stdout),
+        text(&output.stderr)
+    );
     let mut sources = project.sources("b/prog");
     sources.sort();
     assert_eq!(sources, ["helper.c", "main.c"]);
     project.assert_variants_behave("b/prog", &["x"]);
     // The link's record is an input that stays where it is: nothing is built again.
     let again = project.shell("ninja -C b");
-    assert!(text(&again.stdout).contains("no work to do"), "{}", text(&again.stdout));
+    assert!(
+        text(&again.stdout).contains("no work to do"),
+        "{}",
+        text(&again.stdout)
+    );
 }

@@ -166,8 +166,11 @@ impl Link<'_> {
 
     /// What libraries want of the runtime must be in the program and visible to them.
     fn export_to_libraries(&self, words: &mut Words<'_>) {
-        let wanted: BTreeSet<_> =
-            self.libraries.iter().flat_map(|library| &library.wants).collect();
+        let wanted: BTreeSet<_> = self
+            .libraries
+            .iter()
+            .flat_map(|library| &library.wants)
+            .collect();
         for name in &wanted {
             words.linker("-u");
             words.linker(name);

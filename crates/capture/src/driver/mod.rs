@@ -17,6 +17,7 @@ use parallax_record::Invocation;
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
 use std::process::{Command, ExitCode, ExitStatus};
 
 /// Runs the compiler with these arguments (without the program's name). Does not return when
@@ -82,7 +83,12 @@ impl Job {
         let words = expand(&words)?;
         let items = parse(&words);
         let analysis = analyse(&items, compiler == Compiler::Cplusplus);
-        if analysis.goal == Goal::PassThrough {
+        // What clang says about a missing file depends on what else it is given.
+        let missing = |item: &Item| match item {
+            Item::Input { path, .. } => path != "-" && !Path::new(path).exists(),
+            _ => false,
+        };
+        if analysis.goal == Goal::PassThrough || items.iter().any(missing) {
             return None;
         }
         let directory = std::env::current_dir().ok()?.to_str()?.to_owned();

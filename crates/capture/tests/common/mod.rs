@@ -13,7 +13,9 @@ pub struct Project {
 impl Project {
     /// A directory with these files.
     pub fn new(files: &[(&str, &str)]) -> Project {
-        let project = Project { directory: tempfile::tempdir().unwrap() };
+        let project = Project {
+            directory: tempfile::tempdir().unwrap(),
+        };
         for (name, text) in files {
             project.write(name, text);
         }
@@ -49,7 +51,11 @@ impl Project {
     /// Runs a script that must succeed silently on standard error.
     pub fn build(&self, script: &str) {
         let output = self.shell(script);
-        assert!(output.status.success(), "{script}\n{}", text(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{script}\n{}",
+            text(&output.stderr)
+        );
         assert_eq!(text(&output.stderr), "", "{script}");
     }
 
@@ -61,11 +67,15 @@ impl Project {
     pub fn sources(&self, program: &str) -> Vec<String> {
         let modules = self.read(program).modules;
         let name = |source: &str| source.rsplit('/').next().unwrap().to_owned();
-        modules.iter().map(|module| name(&module.record.source)).collect()
+        modules
+            .iter()
+            .map(|module| name(&module.record.source))
+            .collect()
     }
 
     pub fn derive(&self, program: &str, variant: Variant) -> Derived {
-        self.try_derive(program, variant).unwrap_or_else(|error| panic!("{error}"))
+        self.try_derive(program, variant)
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     pub fn try_derive(
@@ -73,8 +83,11 @@ impl Project {
         program: &str,
         variant: Variant,
     ) -> Result<Derived, parallax_capture::DeriveError> {
-        let options =
-            Options { cache_dir: self.path("cache"), jobs: 2, progress: &|_progress| {} };
+        let options = Options {
+            cache_dir: self.path("cache"),
+            jobs: 2,
+            progress: &|_progress| {},
+        };
         derive(&self.read(program), variant, &options)
     }
 
@@ -84,7 +97,12 @@ impl Project {
         for variant in [Variant::Traced, Variant::Checked, Variant::Covered] {
             let derived = self.derive(program, variant);
             let output = run(&derived.path, arguments);
-            assert_eq!(text(&output.stdout), text(&plain.stdout), "{}", variant.name());
+            assert_eq!(
+                text(&output.stdout),
+                text(&plain.stdout),
+                "{}",
+                variant.name()
+            );
             assert_eq!(output.status, plain.status, "{}", variant.name());
         }
     }
