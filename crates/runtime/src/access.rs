@@ -95,7 +95,10 @@ fn object_of(core: &mut Core, label: u32, address: u64) -> u32 {
 
 fn log(core: &mut Core, event: Event, key: &[u64]) {
     let context = context::current(core);
-    let seen = hash::pair(hash::words(key), hash::words(&[event.kind.into(), event.label.into(), event.site]));
+    let seen = hash::pair(
+        hash::words(key),
+        hash::words(&[event.kind.into(), event.label.into(), event.site]),
+    );
     if core.seen.insert(seen) {
         trace::event(Event { context, ..event });
     }
@@ -124,7 +127,13 @@ unsafe fn load_from_table(laddress: u32, address: u64, size: u64, site: u64) -> 
     }
     let mut core = lock::enter()?;
     let core = &mut *core;
-    let at = checked(core, Operand::new(laddress, address, 0), WIDTH, Op::Table as u8, site);
+    let at = checked(
+        core,
+        Operand::new(laddress, address, 0),
+        WIDTH,
+        Op::Table as u8,
+        site,
+    );
     if at.label == 0 {
         return None;
     }
@@ -144,7 +153,10 @@ unsafe fn load_from_table(laddress: u32, address: u64, size: u64, site: u64) -> 
     let object = trace::object(index);
     let inside = address.wrapping_sub(object.base);
     let is_inside = inside <= object.size && size <= object.size - inside;
-    if let Some(table) = is_inside.then(|| tables::of_object(core, index, site)).flatten() {
+    if let Some(table) = is_inside
+        .then(|| tables::of_object(core, index, site))
+        .flatten()
+    {
         // SAFETY: the program is about to read these bytes itself.
         let value = unsafe { shadow::value_at(address, size) };
         let label = build::table(&mut core.nodes, at.label, table, 8 * size as u32, value);
@@ -166,7 +178,13 @@ pub fn store(laddress: u32, address: u64, size: u64, site: u64) {
         return;
     };
     let core = &mut *core;
-    let at = checked(core, Operand::new(laddress, address, 0), WIDTH, Op::Table as u8, site);
+    let at = checked(
+        core,
+        Operand::new(laddress, address, 0),
+        WIDTH,
+        Op::Table as u8,
+        site,
+    );
     if at.label == 0 {
         return;
     }
@@ -203,8 +221,13 @@ pub fn fix(core: &mut Core, label: u32, value: u64, reason: Concretized, site: u
 }
 
 fn log_fixed(core: &mut Core, label: u32, value: u64, reason: u8, site: u64) {
-    let event =
-        Event { detail: reason, label, site, y: value, ..new_event(EventKind::Concretize) };
+    let event = Event {
+        detail: reason,
+        label,
+        site,
+        y: value,
+        ..new_event(EventKind::Concretize)
+    };
     log(core, event, &[reason.into()]);
 }
 
@@ -216,7 +239,12 @@ pub fn length(core: &mut Core, label: u32, value: u64, written: u64) {
     }
     let found = core.objects.find(written);
     let x = objects::record(core, found);
-    let event = Event { label, x, y: value, ..new_event(EventKind::Length) };
+    let event = Event {
+        label,
+        x,
+        y: value,
+        ..new_event(EventKind::Length)
+    };
     log(core, event, &[x.into()]);
     fix(core, label, value, Concretized::Length, 0);
 }

@@ -13,7 +13,11 @@ const FIRST_BYTES: usize = 16 << 10;
 
 impl<T: Copy> Buffer<T> {
     pub const fn new() -> Buffer<T> {
-        Buffer { start: core::ptr::null_mut(), length: 0, capacity: 0 }
+        Buffer {
+            start: core::ptr::null_mut(),
+            length: 0,
+            capacity: 0,
+        }
     }
 
     /// Appends; false if there is no memory.

@@ -68,7 +68,11 @@ fn step(core: &mut Core, parent: u32, site: u64) -> u32 {
     if let Some(index) = core.contexts.find(key, matches) {
         return index;
     }
-    let Some(index) = trace::add_context(Context { parent, padding: 0, site }) else {
+    let Some(index) = trace::add_context(Context {
+        parent,
+        padding: 0,
+        site,
+    }) else {
         return ROOT_CONTEXT;
     };
     if !core.contexts.insert(key, index) {

@@ -103,9 +103,15 @@ export! {
 
 /// Rust's name for a type of the table.
 macro_rules! type_named {
-    (void) => { () };
-    (ptr) => { Pointer };
-    ($other:ident) => { $other };
+    (void) => {
+        ()
+    };
+    (ptr) => {
+        Pointer
+    };
+    ($other:ident) => {
+        $other
+    };
 }
 
 /// Compiles only if each entry of the table is defined above with its signature.

@@ -21,7 +21,13 @@ pub fn branch(kind: EventKind, label: u32, taken: u32, site: u64) {
         return;
     }
     let context = context::current(core);
-    trace::event(Event { detail: taken as u8, label, site, context, ..new_event(kind) });
+    trace::event(Event {
+        detail: taken as u8,
+        label,
+        site,
+        context,
+        ..new_event(kind)
+    });
 }
 
 pub fn switch(label: u32, value: u64, successor: u32, site: u64) {
@@ -38,7 +44,14 @@ pub fn switch(label: u32, value: u64, successor: u32, site: u64) {
     }
     let context = context::current(core);
     let event = new_event(EventKind::Switch);
-    trace::event(Event { label, site, context, x: successor, y: value, ..event });
+    trace::event(Event {
+        label,
+        site,
+        context,
+        x: successor,
+        y: value,
+        ..event
+    });
 }
 
 /// Indirect call: concrete targets once per site, symbolic ones each time.
@@ -58,7 +71,13 @@ pub fn indirect_call(label: u32, target: u64, site: u64) {
     }
     let context = context::current(core);
     let event = new_event(EventKind::IndirectCall);
-    trace::event(Event { label, site, context, y: target, ..event });
+    trace::event(Event {
+        label,
+        site,
+        context,
+        y: target,
+        ..event
+    });
     if label != 0 {
         access::fix(core, label, target, Concretized::Target, site);
     }
@@ -130,7 +149,11 @@ const SLOT: u64 = 8;
 pub unsafe fn va_start(list: *const VaList, labels: *const u32, overflow_bytes: u64) {
     // SAFETY: passed on to the caller.
     unsafe {
-        let VaList { overflow_area, save_area, .. } = *list;
+        let VaList {
+            overflow_area,
+            save_area,
+            ..
+        } = *list;
         shadow::clear(save_area, SAVE_SLOTS as u64 * SLOT);
         shadow::clear(overflow_area, overflow_bytes);
         if labels.is_null() || !trace::active() {

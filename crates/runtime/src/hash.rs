@@ -4,17 +4,19 @@
 const KEY_A: u64 = 0x9e37_79b9_7f4a_7c15;
 const KEY_B: u64 = 0xd1b5_4a32_d192_ed03;
 
-/// Hash of two words.
+/// Hash of two words. The sum keeps a factor that happens to be 0 from hiding the other one.
 #[inline(always)]
 pub const fn pair(a: u64, b: u64) -> u64 {
-    let product = ((a ^ KEY_A) as u128).wrapping_mul((b ^ KEY_B) as u128 | 1);
-    product as u64 ^ (product >> 64) as u64
+    let product = (a ^ KEY_A) as u128 * (b ^ KEY_B) as u128;
+    (product as u64 ^ (product >> 64) as u64).wrapping_add(a.rotate_left(32) ^ b)
 }
 
 /// Hash of a sequence of words.
 #[inline]
 pub fn words(words: &[u64]) -> u64 {
-    words.iter().fold(words.len() as u64, |hash, word| pair(hash, *word))
+    words
+        .iter()
+        .fold(words.len() as u64, |hash, word| pair(hash, *word))
 }
 
 /// Hash of bytes.

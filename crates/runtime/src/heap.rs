@@ -68,12 +68,16 @@ pub unsafe fn remove(address: u64) {
 /// # Safety
 /// As [`size_at`].
 pub unsafe fn find(address: u64) -> Option<(u64, u64)> {
-    if address < LOWEST.load(Relaxed) || address > HIGHEST.load(Relaxed) || address >= LABEL_BASE << 3
+    if address < LOWEST.load(Relaxed)
+        || address > HIGHEST.load(Relaxed)
+        || address >= LABEL_BASE << 3
     {
         return None;
     }
     let mut base = address & !(STEP - 1);
-    let lowest = address.saturating_sub(SEARCH_BYTES).max(LOWEST.load(Relaxed));
+    let lowest = address
+        .saturating_sub(SEARCH_BYTES)
+        .max(LOWEST.load(Relaxed));
     // SAFETY: the table covers user space.
     unsafe {
         while base >= lowest && base > 0 {
@@ -84,4 +88,28 @@ pub unsafe fn find(address: u64) -> Option<(u64, u64)> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing;
+
+    #[test]
+    fn interior_and_end_pointers_lead_to_their_object_until_it_is_gone() {
+        let _guard = testing::set_up();
+        let base = 0x7000_0000_1000u64;
+        // SAFETY: the tables are reserved.
+        unsafe {
+            add(base, 100);
+            add(base + 112, 0);
+            assert_eq!(find(base), Some((base, 100)));
+            assert_eq!(find(base + 99), Some((base, 100)));
+            assert_eq!(find(base + 100), Some((base, 100)));
+            assert_eq!(find(base + 101), None);
+            assert_eq!(find(base + 112), Some((base + 112, 0)));
+            remove(base);
+            assert_eq!(find(base + 50), None);
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Input: which descriptors carry symbolic bytes, and labelling of what was read.
 
-use crate::core_state::Core;
 use crate::buffer::Buffer;
+use crate::core_state::Core;
 use crate::map::Map;
 use crate::sys::{self, FileStatus};
 use crate::trace::new_event;
@@ -90,8 +90,15 @@ impl Inputs {
     }
 }
 
-const NO_SOURCE: Source =
-    Source { kind: 0, index: 0, device: 0, inode: 0, name: 0, name_length: 0, padding: 0 };
+const NO_SOURCE: Source = Source {
+    kind: 0,
+    index: 0,
+    device: 0,
+    inode: 0,
+    name: 0,
+    name_length: 0,
+    padding: 0,
+};
 
 /// The symbolic stream behind a descriptor, if it is one.
 pub fn stream(core: &mut Core, descriptor: i32) -> Option<Stream> {
@@ -102,7 +109,10 @@ pub fn stream(core: &mut Core, descriptor: i32) -> Option<Stream> {
         .stdin
         .is_some_and(|stdin| (stdin.device, stdin.inode) == (status.device, status.inode));
     if is_stdin {
-        return core.inputs.stdin_source.map(|source| Stream { source, is_regular });
+        return core
+            .inputs
+            .stdin_source
+            .map(|source| Stream { source, is_regular });
     }
     if !is_regular || !trace::has_flag(flags::FILES) {
         return None;
@@ -123,8 +133,11 @@ fn file_source(core: &mut Core, descriptor: i32, status: FileStatus) -> Option<u
     }
     let at = files.len() as u32;
     let source = find_or_add_file(descriptor, status);
-    if !core.inputs.files.push(File { device, inode, source })
-        || !core.inputs.by_identity.insert(key, at)
+    if !core.inputs.files.push(File {
+        device,
+        inode,
+        source,
+    }) || !core.inputs.by_identity.insert(key, at)
     {
         trace::stop(Stop::Memory);
     }
@@ -141,7 +154,10 @@ fn find_or_add_file(descriptor: i32, status: FileStatus) -> Option<u32> {
     write_decimal(&mut path[14..25], descriptor as u32);
     let mut buffer = [0; 4096];
     let name = sys::readlink(&path, &mut buffer).unwrap_or(&[]);
-    if name.starts_with(b"/proc/") || name.starts_with(b"/sys/") || name.starts_with(b"/dev/") && !name.starts_with(b"/dev/shm/") {
+    if name.starts_with(b"/proc/")
+        || name.starts_with(b"/sys/")
+        || name.starts_with(b"/dev/") && !name.starts_with(b"/dev/shm/")
+    {
         return None;
     }
     let FileStatus { device, inode, .. } = status;
@@ -242,7 +258,11 @@ pub unsafe fn label_bytes(core: &mut Core, source: u32, offset: u64, address: u6
 /// `address` is a string of `count` bytes.
 pub unsafe fn label_argument(core: &mut Core, index: u32, address: u64, count: u64) {
     let kind = SourceKind::Argument as u32;
-    if let Some(source) = trace::add_source(Source { kind, index, ..NO_SOURCE }) {
+    if let Some(source) = trace::add_source(Source {
+        kind,
+        index,
+        ..NO_SOURCE
+    }) {
         // SAFETY: passed on to the caller.
         unsafe { label_bytes(core, source, 0, address, count) };
     }

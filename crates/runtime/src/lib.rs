@@ -42,6 +42,8 @@ mod stack;
 mod start;
 mod sys;
 mod tables;
+#[cfg(test)]
+mod testing;
 mod tls;
 pub mod trace;
 

@@ -30,7 +30,16 @@ pub fn record(core: &mut Core, kind: LossKind, site: u64, name: &[u8]) {
 pub fn kind_from(number: u32) -> LossKind {
     use LossKind::*;
     [
-        Call, Instruction, Stale, Table, Depth, Undefined, Arguments, Reentry, Exec, Stream,
+        Call,
+        Instruction,
+        Stale,
+        Table,
+        Depth,
+        Undefined,
+        Arguments,
+        Reentry,
+        Exec,
+        Stream,
     ]
     .into_iter()
     .find(|kind| *kind as u32 == number)

@@ -86,7 +86,9 @@ pub struct Map {
 
 impl Map {
     pub const fn new() -> Map {
-        Map { table: core::ptr::null_mut() }
+        Map {
+            table: core::ptr::null_mut(),
+        }
     }
 
     #[inline(always)]
@@ -131,7 +133,11 @@ impl Map {
             if !make_room(&mut self.table, Map::position_of) {
                 return false;
             }
-            put(self.table, short as usize, short << 32 | u64::from(index.wrapping_add(1)));
+            put(
+                self.table,
+                short as usize,
+                short << 32 | u64::from(index.wrapping_add(1)),
+            );
         }
         true
     }
@@ -144,7 +150,9 @@ pub struct Seen {
 
 impl Seen {
     pub const fn new() -> Seen {
-        Seen { table: core::ptr::null_mut() }
+        Seen {
+            table: core::ptr::null_mut(),
+        }
     }
 
     fn position_of(word: u64) -> usize {

@@ -31,14 +31,25 @@ pub struct Memo {
 
 impl Memo {
     pub const fn new() -> Memo {
-        let key = Key { code: 0, a: 0, b: 0, la: 0, lb: 0 };
-        Memo { entries: [Entry { key, result: 0 }; ENTRIES] }
+        let key = Key {
+            code: 0,
+            a: 0,
+            b: 0,
+            la: 0,
+            lb: 0,
+        };
+        Memo {
+            entries: [Entry { key, result: 0 }; ENTRIES],
+        }
     }
 
     #[inline(always)]
     fn slot(key: &Key) -> usize {
         let labels = u64::from(key.la) << 32 | u64::from(key.lb);
-        let hash = hash::pair(labels ^ key.code.rotate_left(17), key.a ^ key.b.rotate_left(32));
+        let hash = hash::pair(
+            labels ^ key.code.rotate_left(17),
+            key.a ^ key.b.rotate_left(32),
+        );
         hash as usize % ENTRIES
     }
 

@@ -19,7 +19,10 @@ pub struct Nodes {
 
 impl Nodes {
     pub const fn new() -> Nodes {
-        Nodes { map: Map::new(), too_deep: false }
+        Nodes {
+            map: Map::new(),
+            too_deep: false,
+        }
     }
 }
 
@@ -68,7 +71,11 @@ impl Store for Nodes {
             // SAFETY: label words are stored 4-aligned.
             unsafe { core::slice::from_raw_parts(words.as_ptr().cast::<u32>(), length) }
         });
-        TableView { base: table.base, bytes: trace::blob_at(table.bytes, length), labels }
+        TableView {
+            base: table.base,
+            bytes: trace::blob_at(table.bytes, length),
+            labels,
+        }
     }
 }
 
@@ -109,5 +116,47 @@ pub fn finish(core: &mut Core, label: Label, site: u64) -> Label {
         }
         return 0;
     }
-    if trace::node(label).op == Op::Const as u8 { 0 } else { label }
+    if trace::node(label).op == Op::Const as u8 {
+        0
+    } else {
+        label
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{lock, testing};
+    use parallax_expr::build;
+
+    #[test]
+    fn equal_expressions_are_one_node() {
+        let _guard = testing::set_up();
+        let x = testing::input(50, 9);
+        let mut core = lock::enter().expect("not inside");
+        let seven = build::constant(&mut core.nodes, 8, 7);
+        let sum = build::add(&mut core.nodes, x, seven);
+        assert_eq!(build::add(&mut core.nodes, seven, x), sum);
+        assert_eq!(trace::node(sum).lo, 16);
+        assert_eq!(finish(&mut core, seven, 0), 0, "constants are concrete");
+        assert_eq!(finish(&mut core, sum, 0), sum);
+    }
+
+    #[test]
+    fn an_expression_that_grows_too_deep_becomes_concrete() {
+        let _guard = testing::set_up();
+        let (x, y) = (testing::input(60, 3), testing::input(61, 5));
+        let mut core = lock::enter().expect("not inside");
+        let mut label = x;
+        let mut steps = 0;
+        while label != 0 && steps < 5000 {
+            label = build::binary(&mut core.nodes, Op::Mul, label, y);
+            label = build::binary(&mut core.nodes, Op::UDiv, label, x);
+            steps += 1;
+        }
+        assert_eq!(label, 0);
+        assert!(core.nodes.is_too_deep());
+        assert_eq!(finish(&mut core, label, 0), 0);
+        assert!(!core.nodes.is_too_deep());
+    }
 }

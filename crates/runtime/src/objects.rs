@@ -34,7 +34,7 @@ pub struct Objects {
     modules: Buffer<Module>,
     /// Globals and arguments, sorted by address once they are asked for.
     named: Buffer<Named>,
-    is_sorted: bool,
+    needs_sorting: bool,
     strings: Buffer<Named>,
 }
 
@@ -49,7 +49,12 @@ pub struct Found {
 
 impl Found {
     fn unnamed(base: u64, size: u64, kind: ObjectKind) -> Found {
-        Found { base, size, kind, name: 0 }
+        Found {
+            base,
+            size,
+            kind,
+            name: 0,
+        }
     }
 }
 
@@ -67,7 +72,7 @@ impl Objects {
             records: Map::new(),
             modules: Buffer::new(),
             named: Buffer::new(),
-            is_sorted: true,
+            needs_sorting: false,
             strings: Buffer::new(),
         }
     }
@@ -75,13 +80,18 @@ impl Objects {
     /// Registers a module's globals; they are looked at when first needed.
     pub fn add_module(&mut self, globals: *const GlobalRecord, count: usize) {
         self.modules.push(Module { globals, count });
-        self.is_sorted = false;
+        self.needs_sorting = true;
     }
 
     /// Registers an argument or environment string, terminator included.
     pub fn add_string(&mut self, base: u64, size: u64) {
-        self.strings.push(Named { base, size, name: 0, kind: ObjectKind::Argument });
-        self.is_sorted = false;
+        self.strings.push(Named {
+            base,
+            size,
+            name: 0,
+            kind: ObjectKind::Argument,
+        });
+        self.needs_sorting = true;
     }
 
     fn sort(&mut self) {
@@ -91,24 +101,41 @@ impl Objects {
             let globals = unsafe { core::slice::from_raw_parts(module.globals, module.count) };
             for global in globals.iter().filter(|global| global.size > 0) {
                 let GlobalRecord { base, size, name } = *global;
-                self.named.push(Named { base, size, name, kind: ObjectKind::Global });
+                self.named.push(Named {
+                    base,
+                    size,
+                    name,
+                    kind: ObjectKind::Global,
+                });
             }
         }
         for string in self.strings.as_slice() {
             self.named.push(*string);
         }
-        self.named.as_mut_slice().sort_unstable_by_key(|named| named.base);
-        self.is_sorted = true;
+        self.named
+            .as_mut_slice()
+            .sort_unstable_by_key(|named| named.base);
+        self.needs_sorting = false;
     }
 
     fn find_named(&mut self, address: u64) -> Option<Found> {
-        if !self.is_sorted {
+        if self.needs_sorting {
             self.sort();
         }
         let named = self.named.as_slice();
         let after = named.partition_point(|named| named.base <= address);
-        let Named { base, size, name, kind } = *named.get(after.checked_sub(1)?)?;
-        (address <= base + size).then_some(Found { base, size, kind, name })
+        let Named {
+            base,
+            size,
+            name,
+            kind,
+        } = *named.get(after.checked_sub(1)?)?;
+        (address <= base + size).then_some(Found {
+            base,
+            size,
+            kind,
+            name,
+        })
     }
 
     /// What contains `address`, or ends there.
@@ -126,7 +153,11 @@ impl Objects {
         if let Some((base, size)) = unsafe { heap::find(address) } {
             return Found::unnamed(base, size, ObjectKind::Heap);
         }
-        Found::unnamed(address & !(UNKNOWN_BYTES - 1), UNKNOWN_BYTES, ObjectKind::Unknown)
+        Found::unnamed(
+            address & !(UNKNOWN_BYTES - 1),
+            UNKNOWN_BYTES,
+            ObjectKind::Unknown,
+        )
     }
 }
 
@@ -151,7 +182,12 @@ fn find_ctype(address: u64) -> Option<(u64, u64)> {
 
 /// Index of the trace's record of an object; 0 if there is no room.
 pub fn record(core: &mut Core, found: Found) -> u32 {
-    let Found { base, size, kind, name } = found;
+    let Found {
+        base,
+        size,
+        kind,
+        name,
+    } = found;
     let kind = kind as u32;
     let key = hash::words(&[base, size, kind.into()]);
     let matches = |index: u32| {
@@ -170,7 +206,13 @@ pub fn record(core: &mut Core, found: Found) -> u32 {
             None => return 0,
         },
     };
-    let Some(index) = trace::add_object(Object { base, size, kind, name_length, name }) else {
+    let Some(index) = trace::add_object(Object {
+        base,
+        size,
+        kind,
+        name_length,
+        name,
+    }) else {
         return 0;
     };
     core.objects.records.insert(key, index);
@@ -184,4 +226,54 @@ pub fn is_alive(object: &Object) -> bool {
         return unsafe { heap::size_at(object.base) } == Some(object.size);
     }
     object.kind != ObjectKind::Unknown as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{lock, testing};
+
+    #[test]
+    fn globals_strings_and_character_tables_are_found_by_interior_pointers() {
+        let _guard = testing::set_up();
+        let mut objects = Objects::new();
+        let name = c"counter".as_ptr() as u64;
+        let globals = [
+            GlobalRecord {
+                base: 0x40_0100,
+                size: 16,
+                name,
+            },
+            GlobalRecord {
+                base: 0x40_0000,
+                size: 32,
+                name: 0,
+            },
+        ];
+        objects.add_module(globals.as_ptr(), globals.len());
+        objects.add_string(0x40_0200, 6);
+        assert_eq!(objects.find(0x40_0108).base, 0x40_0100);
+        assert_eq!(objects.find(0x40_0020).base, 0x40_0000, "one past the end");
+        assert_eq!(objects.find(0x40_0050).kind, ObjectKind::Unknown);
+        assert_eq!(objects.find(0x40_0203).kind, ObjectKind::Argument);
+        // SAFETY: returns this thread's table.
+        let classes = unsafe { *__ctype_b_loc() } as u64;
+        let found = objects.find(classes);
+        assert_eq!(
+            (found.kind, found.base, found.size),
+            (ObjectKind::Library, classes - 256, 768)
+        );
+    }
+
+    #[test]
+    fn an_object_has_one_record() {
+        let _guard = testing::set_up();
+        let mut core = lock::enter().expect("not inside");
+        let found = Found::unnamed(0x50_0000, 8, ObjectKind::Heap);
+        let index = record(&mut core, found);
+        assert_ne!(index, 0);
+        assert_eq!(record(&mut core, found), index);
+        let larger = Found { size: 9, ..found };
+        assert_ne!(record(&mut core, larger), index);
+    }
 }

@@ -24,12 +24,22 @@ pub struct Operand {
 
 impl Operand {
     pub fn new(label: u32, lo: u64, hi: u64) -> Operand {
-        Operand { label, value: u128::from(lo) | u128::from(hi) << 64 }
+        Operand {
+            label,
+            value: u128::from(lo) | u128::from(hi) << 64,
+        }
     }
 
     fn cut(self, width: u32) -> Operand {
-        let mask = if width < 128 { (1 << width) - 1 } else { u128::MAX };
-        Operand { value: self.value & mask, ..self }
+        let mask = if width < 128 {
+            (1 << width) - 1
+        } else {
+            u128::MAX
+        };
+        Operand {
+            value: self.value & mask,
+            ..self
+        }
     }
 }
 
@@ -45,7 +55,10 @@ pub fn checked(core: &mut Core, operand: Operand, width: u32, op: u8, site: u64)
         return operand;
     }
     report_difference(core, operand, op, site);
-    Operand { label: 0, ..operand }
+    Operand {
+        label: 0,
+        ..operand
+    }
 }
 
 #[cold]
@@ -98,8 +111,13 @@ pub fn unary(packed: u64, a: Operand, site: u64) -> u32 {
     if a.label == 0 {
         return 0;
     }
-    let mut label =
-        build::unary(&mut core.nodes, op, a.label, code::to(packed), code::extra(packed));
+    let mut label = build::unary(
+        &mut core.nodes,
+        op,
+        a.label,
+        code::to(packed),
+        code::extra(packed),
+    );
     if packed & code::NEGATE != 0 {
         label = build::not(&mut core.nodes, label);
     }
@@ -115,7 +133,13 @@ pub fn binary(packed: u64, la: u32, lb: u32, a: u64, b: u64, site: u64) -> u32 {
     let Some(mut core) = lock::enter() else {
         return 0;
     };
-    let key = Key { code: packed, a, b, la, lb };
+    let key = Key {
+        code: packed,
+        a,
+        b,
+        la,
+        lb,
+    };
     match core.memo.get(&key) {
         0 => {
             let operands = (Operand::new(la, a, 0), Operand::new(lb, b, 0));
@@ -148,7 +172,11 @@ fn compute(core: &mut Core, packed: u64, (a, b): (Operand, Operand), site: u64) 
     }
     let a = checked(core, a, width, op as u8, site);
     // The low part of a concatenation may be wider or narrower than the high one.
-    let b_width = if op == Op::Concat { code::to(packed).saturating_sub(width) } else { width };
+    let b_width = if op == Op::Concat {
+        code::to(packed).saturating_sub(width)
+    } else {
+        width
+    };
     let b = checked(core, b, b_width, op as u8, site);
     if a.label | b.label == 0 {
         return 0;
@@ -240,12 +268,25 @@ fn log_if_sensitive(
         return;
     }
     let event = match EventKind::from_byte(event.kind) {
-        Some(EventKind::Division) => Event { label: b.label, x: a.label, ..event },
-        Some(EventKind::Shift) => Event { label: b.label, x: width, ..event },
+        Some(EventKind::Division) => Event {
+            label: b.label,
+            x: a.label,
+            ..event
+        },
+        Some(EventKind::Shift) => Event {
+            label: b.label,
+            x: width,
+            ..event
+        },
         _ => overflow_event(core, event, width, a, b),
     };
     let context = context::current(core);
-    trace::event(Event { detail: op as u8, site, context, ..event });
+    trace::event(Event {
+        detail: op as u8,
+        site,
+        context,
+        ..event
+    });
 }
 
 /// The concrete operand goes into the event itself, or into a constant
@@ -264,5 +305,10 @@ fn overflow_event(core: &mut Core, event: Event, width: u32, a: Operand, b: Oper
         label = node_of(core, a, width);
         x = node_of(core, b, width);
     }
-    Event { label, x, y: u64::from(width) | (concrete as u64) << 8, ..event }
+    Event {
+        label,
+        x,
+        y: u64::from(width) | (concrete as u64) << 8,
+        ..event
+    }
 }

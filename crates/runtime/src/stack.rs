@@ -35,7 +35,9 @@ pub unsafe fn begin(base: u64, size: u64) {
             return;
         }
         let objects = (*protocol).stack_objects.cast::<StackObject>();
-        objects.add(count as usize).write(StackObject { base, size });
+        objects
+            .add(count as usize)
+            .write(StackObject { base, size });
         (*protocol).stack_object_count = count + 1;
         (*local).stack_high = (*local).stack_high.max(base + size);
     }
@@ -76,7 +78,9 @@ pub fn find(address: u64) -> Option<(u64, u64)> {
             return None;
         }
         let protocol = &raw const (*local).protocol;
-        let count = (*protocol).stack_object_count.min((*protocol).stack_object_capacity);
+        let count = (*protocol)
+            .stack_object_count
+            .min((*protocol).stack_object_capacity);
         let objects = (*protocol).stack_objects.cast::<StackObject>();
         let mut ends_here = None;
         for at in (count.saturating_sub(SEARCH_LIMIT)..count).rev() {

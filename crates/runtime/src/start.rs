@@ -141,14 +141,20 @@ pub fn exit_event(status: i32) {
     if let Some(_core) = lock::enter() {
         let x = status as u32 & 0xff;
         let context = trace::ROOT_CONTEXT;
-        trace::event(Event { x, context, ..trace::new_event(EventKind::Exit) });
+        trace::event(Event {
+            x,
+            context,
+            ..trace::new_event(EventKind::Exit)
+        });
     }
 }
 
 /// Start and length of a C string, terminator included.
 unsafe fn extent(string: *const u8) -> (u64, u64) {
     // SAFETY: passed on to the caller.
-    let length = unsafe { CStr::from_ptr(string.cast()) }.to_bytes_with_nul().len();
+    let length = unsafe { CStr::from_ptr(string.cast()) }
+        .to_bytes_with_nul()
+        .len();
     (string as u64, length as u64)
 }
 
@@ -200,7 +206,10 @@ fn parse(value: &[u8]) -> Wish {
     if value == PRIVATE.as_bytes() {
         return Wish::Private;
     }
-    match core::str::from_utf8(value).ok().and_then(|text| text.parse::<i32>().ok()) {
+    match core::str::from_utf8(value)
+        .ok()
+        .and_then(|text| text.parse::<i32>().ok())
+    {
         Some(descriptor) if descriptor >= 0 => Wish::Descriptor(descriptor),
         _ => Wish::Untraced,
     }

@@ -101,7 +101,19 @@ impl FileStatus {
 pub fn fstat(descriptor: i32) -> Result<FileStatus, Errno> {
     let mut buffer = [0u64; 18];
     // SAFETY: the buffer has the size of the kernel's `struct stat`, 144 bytes.
-    unsafe { call(5, [descriptor as usize, buffer.as_mut_ptr() as usize, 0, 0, 0, 0])? };
+    unsafe {
+        call(
+            5,
+            [
+                descriptor as usize,
+                buffer.as_mut_ptr() as usize,
+                0,
+                0,
+                0,
+                0,
+            ],
+        )?
+    };
     Ok(FileStatus {
         device: buffer[0],
         inode: buffer[1],
@@ -114,7 +126,19 @@ pub fn fstat(descriptor: i32) -> Result<FileStatus, Errno> {
 pub fn file_system(descriptor: i32) -> Result<u64, Errno> {
     let mut buffer = [0u64; 15];
     // SAFETY: the buffer has the size of the kernel's `struct statfs`, 120 bytes.
-    unsafe { call(138, [descriptor as usize, buffer.as_mut_ptr() as usize, 0, 0, 0, 0])? };
+    unsafe {
+        call(
+            138,
+            [
+                descriptor as usize,
+                buffer.as_mut_ptr() as usize,
+                0,
+                0,
+                0,
+                0,
+            ],
+        )?
+    };
     Ok(buffer[0])
 }
 

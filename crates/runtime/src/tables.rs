@@ -29,12 +29,18 @@ pub struct Tables {
 
 impl Tables {
     pub const fn new() -> Tables {
-        Tables { records: Map::new(), per_object: Buffer::new() }
+        Tables {
+            records: Map::new(),
+            per_object: Buffer::new(),
+        }
     }
 
     fn of_object(&mut self, object: u32) -> Option<&mut PerObject> {
         while self.per_object.as_slice().len() <= object as usize {
-            if !self.per_object.push(PerObject { last: None, bytes: 0 }) {
+            if !self.per_object.push(PerObject {
+                last: None,
+                bytes: 0,
+            }) {
                 return None;
             }
         }
@@ -75,7 +81,10 @@ pub fn of_object(core: &mut Core, object: u32, site: u64) -> Option<u32> {
         shadow::drop_stale(core, record.base, record.size, site);
         let bytes = core::slice::from_raw_parts(record.base as *const u8, record.size as usize);
         let labelled = shadow::peek(record.base, record.size);
-        (bytes, labelled.then(|| shadow::label_words(record.base, record.size)))
+        (
+            bytes,
+            labelled.then(|| shadow::label_words(record.base, record.size)),
+        )
     };
     let PerObject { last, bytes: spent } = *core.tables.of_object(object)?;
     if let Some(last) = last.filter(|last| holds(*last, object, bytes, labels)) {
@@ -83,7 +92,10 @@ pub fn of_object(core: &mut Core, object: u32, site: u64) -> Option<u32> {
     }
     let label_hash = labels.map_or(0, |labels| hash::bytes(label_bytes(labels)));
     let key = hash::words(&[object.into(), hash::bytes(bytes), label_hash]);
-    let known = core.tables.records.find(key, |table| holds(table, object, bytes, labels));
+    let known = core
+        .tables
+        .records
+        .find(key, |table| holds(table, object, bytes, labels));
     let table = match known {
         Some(table) => table,
         None => {

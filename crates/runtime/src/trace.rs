@@ -69,7 +69,9 @@ pub fn header() -> Option<&'static Header> {
 pub fn stop(reason: Stop) {
     ACTIVE.store(false, Relaxed);
     if let Some(header) = header() {
-        let _ = header.stop.compare_exchange(0, reason as u32, Relaxed, Relaxed);
+        let _ = header
+            .stop
+            .compare_exchange(0, reason as u32, Relaxed, Relaxed);
     }
 }
 
@@ -116,7 +118,9 @@ pub fn use_region(base: usize, size: usize) -> Result<(), AttachError> {
         return Err(AttachError::Foreign);
     }
     let array = |offset: u64, capacity: u64, record: usize| {
-        let end = capacity.checked_mul(record as u64).and_then(|bytes| bytes.checked_add(offset));
+        let end = capacity
+            .checked_mul(record as u64)
+            .and_then(|bytes| bytes.checked_add(offset));
         match end {
             Some(end) if end <= size as u64 && offset % 8 == 0 => Ok(base + offset as usize),
             _ => Err(AttachError::TooSmall),
@@ -130,17 +134,41 @@ pub fn use_region(base: usize, size: usize) -> Result<(), AttachError> {
     }
     let region = Region {
         header,
-        nodes: of(array(view.node_offset, view.node_capacity.into(), size_of::<Node>())?),
-        events: of(array(view.event_offset, view.event_capacity.into(), size_of::<Event>())?),
+        nodes: of(array(
+            view.node_offset,
+            view.node_capacity.into(),
+            size_of::<Node>(),
+        )?),
+        events: of(array(
+            view.event_offset,
+            view.event_capacity.into(),
+            size_of::<Event>(),
+        )?),
         contexts: of(array(
             view.context_offset,
             view.context_capacity.into(),
             size_of::<Context>(),
         )?),
-        objects: of(array(view.object_offset, view.object_capacity.into(), size_of::<Object>())?),
-        tables: of(array(view.table_offset, view.table_capacity.into(), size_of::<Table>())?),
-        sources: of(array(view.source_offset, view.source_capacity.into(), size_of::<Source>())?),
-        losses: of(array(view.loss_offset, view.loss_capacity.into(), size_of::<Loss>())?),
+        objects: of(array(
+            view.object_offset,
+            view.object_capacity.into(),
+            size_of::<Object>(),
+        )?),
+        tables: of(array(
+            view.table_offset,
+            view.table_capacity.into(),
+            size_of::<Table>(),
+        )?),
+        sources: of(array(
+            view.source_offset,
+            view.source_capacity.into(),
+            size_of::<Source>(),
+        )?),
+        losses: of(array(
+            view.loss_offset,
+            view.loss_capacity.into(),
+            size_of::<Loss>(),
+        )?),
         mismatches: of(array(
             view.mismatch_offset,
             view.mismatch_capacity.into(),
@@ -315,7 +343,14 @@ pub fn add_loss(kind: LossKind, site: u64, name: &[u8]) -> Option<u32> {
         return None;
     }
     let kind = kind as u32;
-    let record = Loss { kind, count: AtomicU32::new(0), site, name, name_length, padding: 0 };
+    let record = Loss {
+        kind,
+        count: AtomicU32::new(0),
+        site,
+        name,
+        name_length,
+        padding: 0,
+    };
     // SAFETY: as in `add_node`.
     unsafe { region().losses.add(index as usize).write(record) };
     Some(index)

@@ -33,7 +33,12 @@ fn log_size(label: u32, size: usize) {
         }
         let context = context::current(core);
         let event = new_event(EventKind::Allocation);
-        trace::event(Event { label, context, y: size as u64, ..event });
+        trace::event(Event {
+            label,
+            context,
+            y: size as u64,
+            ..event
+        });
     });
     fix(label, size as u64, Concretized::Size);
 }
@@ -144,7 +149,11 @@ unsafe fn resize(old: Bytes, size: usize) -> Bytes {
     }
     // SAFETY: the program's own call; the label tables cover both objects.
     unsafe {
-        let had = if old.is_null() { 0 } else { size_of_object(old, size) };
+        let had = if old.is_null() {
+            0
+        } else {
+            size_of_object(old, size)
+        };
         let new = realloc(old, size);
         if new.is_null() {
             if size == 0 {

@@ -8,7 +8,8 @@ type Bytes = *mut u8;
 const FAILED: Bytes = usize::MAX as Bytes;
 
 unsafe extern "C" {
-    fn mmap(at: Bytes, size: usize, access: i32, flags: i32, descriptor: i32, offset: i64) -> Bytes;
+    fn mmap(at: Bytes, size: usize, access: i32, flags: i32, descriptor: i32, offset: i64)
+    -> Bytes;
     fn munmap(at: Bytes, size: usize) -> i32;
     fn mremap(at: Bytes, old: usize, new: usize, flags: i32, target: Bytes) -> Bytes;
 }

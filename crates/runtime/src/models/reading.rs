@@ -24,7 +24,10 @@ pub struct Part {
 
 /// Labels what was just read; `at` is the offset given to `pread`.
 unsafe fn arrived(descriptor: i32, to: Bytes, count: isize, at: Option<i64>) {
-    let part = Part { base: to, size: usize::MAX };
+    let part = Part {
+        base: to,
+        size: usize::MAX,
+    };
     // SAFETY: passed on to the caller.
     unsafe { arrived_in_parts(descriptor, &[part], count, at) };
 }

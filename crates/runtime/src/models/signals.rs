@@ -89,12 +89,20 @@ fn is_function(handler: usize) -> bool {
 
 /// What to hand to the kernel in place of the program's handler.
 fn stand_in(handler: usize) -> usize {
-    if is_function(handler) { deliver as *const () as usize } else { handler }
+    if is_function(handler) {
+        deliver as *const () as usize
+    } else {
+        handler
+    }
 }
 
 /// What the program must see in place of what the kernel has.
 fn original(installed: usize, before: usize) -> usize {
-    if installed == deliver as *const () as usize { before } else { installed }
+    if installed == deliver as *const () as usize {
+        before
+    } else {
+        installed
+    }
 }
 
 #[unsafe(no_mangle)]

@@ -100,9 +100,9 @@ unsafe fn label_new_contents(core: &mut Core, file: *mut File) {
             return;
         }
         let stream = inputs::stream(core, descriptor);
-        match stream.and_then(|stream| {
-            Some((stream, stream.offset_of_last(core, descriptor, count)?))
-        }) {
+        match stream
+            .and_then(|stream| Some((stream, stream.offset_of_last(core, descriptor, count)?)))
+        {
             Some((stream, offset)) => stream.label(core, offset, start, count),
             None => shadow::clear(start, count),
         }
@@ -165,7 +165,11 @@ pub unsafe extern "C" fn __plx_m___underflow(file: *mut File) -> i32 {
     // SAFETY: the program's own call.
     unsafe {
         let byte = fill(file);
-        let label = if byte == EOF { 0 } else { as_int((*file).read_ptr) };
+        let label = if byte == EOF {
+            0
+        } else {
+            as_int((*file).read_ptr)
+        };
         give(own!(__plx_m___underflow), label);
         byte
     }

@@ -1,0 +1,32 @@
+/* Models of libc functions in plain C.
+ *
+ * These files are compiled to bitcode and instrumented like any module of a
+ * program, so that their branches become events and their values expressions. A
+ * model is named __plx_m_ and the function's name. Nothing is redirected in these
+ * modules: a call of strlen is the real one, a call of __plx_m_strlen the model.
+ *
+ * Most models ask first whether any byte that matters is labelled, and let the
+ * real function do the work if none is. The slow path is the obvious loop.
+ *
+ * Compile with -fno-builtin: a compiler that recognises strlen's loop would
+ * replace the model by the function that it models.
+ */
+#ifndef PARALLAX_MODEL_H
+#define PARALLAX_MODEL_H
+
+#define _GNU_SOURCE
+#include <stddef.h>
+
+/* Entry points of the runtime. */
+unsigned __plx_peek(const void *address, size_t size);
+void __plx_clear(void *address, size_t size);
+
+/* Models written in Rust. */
+void *__plx_m_malloc(size_t size);
+void *__plx_m_realloc(void *old, size_t size);
+void *__plx_m_memcpy(void *to, const void *from, size_t size);
+
+/* Whether a variable carries a label. */
+#define LABELLED(variable) (__plx_peek(&(variable), sizeof(variable)) != 0)
+
+#endif
