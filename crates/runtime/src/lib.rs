@@ -54,3 +54,16 @@ pub mod trace;
 fn panic(_: &core::panic::PanicInfo) -> ! {
     sys::abort()
 }
+
+// The compiler's support library for 128-bit division names the unwinder's
+// personality, although nothing here ever unwinds. Weak, for programs that bring Rust of their own.
+#[cfg(all(feature = "freestanding", not(test)))]
+core::arch::global_asm!(
+    ".pushsection .text.rust_eh_personality,\"ax\",@progbits",
+    ".weak rust_eh_personality",
+    ".type rust_eh_personality,@function",
+    "rust_eh_personality:",
+    "ud2",
+    ".size rust_eh_personality, . - rust_eh_personality",
+    ".popsection",
+);
