@@ -1,3 +1,83 @@
-//! The `parallax` command.
+//! `parallax`: tests patches to C programs. Called as `parallax-cc` or `parallax-c++` it is the
+//! compiler wrapper that makes programs ready for it.
 
-fn main() {}
+mod commands;
+mod console;
+mod exit;
+mod failure;
+mod report;
+mod size;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use parallax_capture::{Compiler, driver};
+
+use commands::{cc, clean, doctor, trace, variant};
+use console::Palette;
+use exit::Exit;
+use failure::Failure;
+
+/// Tests patches to C programs
+///
+/// Build the program with parallax-cc instead of cc; it stays the ordinary program, and Parallax can derive
+/// from it what it needs.
+#[derive(Debug, Parser)]
+#[command(name = "parallax", version, after_help = exit::HELP, max_term_width = 100)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Trace(trace::Arguments),
+    Doctor(doctor::Arguments),
+    Variant(variant::Arguments),
+    Cc(cc::Arguments),
+    Clean(clean::Arguments),
+}
+
+fn main() -> ExitCode {
+    let mut words = std::env::args_os();
+    let name = words.next().unwrap_or_default();
+    if let Some(compiler) = Compiler::from_program_name(Path::new(&name)) {
+        return driver::run(compiler, words.collect());
+    }
+    match dispatch(CommandLine::parse().command) {
+        Ok(code) => code,
+        Err(failure) => {
+            console::print_error(&failure.render(&Palette));
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Result<ExitCode, Failure> {
+    if let Command::Cc(arguments) = command {
+        return Ok(cc::run(arguments));
+    }
+    end_on_interrupt();
+    let exit = match command {
+        Command::Trace(arguments) => trace::run(arguments),
+        Command::Doctor(arguments) => doctor::run(arguments),
+        Command::Variant(arguments) => variant::run(arguments),
+        Command::Clean(arguments) => clean::run(arguments),
+        Command::Cc(_) => Ok(Exit::Clean),
+    }?;
+    Ok(exit.into())
+}
+
+/// Ctrl-C ends at once, with the documented code. Nothing needs tidying up: what runs
+/// is ended by its keeper, which sees this process go, and files appear whole or not at all.
+fn end_on_interrupt() {
+    extern "C" fn interrupted(_: libc::c_int) {
+        // SAFETY: one of the few functions that a signal handler may call.
+        unsafe { libc::_exit(Exit::Interrupted as libc::c_int) }
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: installs a handler that only ends the process.
+        unsafe { libc::signal(signal, interrupted as *const () as libc::sighandler_t) };
+    }
+}

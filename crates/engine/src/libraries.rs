@@ -23,11 +23,12 @@ pub fn needed(program: &Path) -> Vec<PathBuf> {
     while let Some(file) = open.pop() {
         let Some(dynamic) = read(&file) else { continue };
         for name in &dynamic.needed {
-            let library = dynamic
-                .search
-                .iter()
-                .map(|directory| directory.join(name))
-                .find(|path| path.is_file());
+            let library = if name.is_absolute() {
+                Some(name.clone())
+            } else {
+                let candidates = dynamic.search.iter().map(|directory| directory.join(name));
+                candidates.into_iter().find(|path| path.is_file())
+            };
             if let Some(library) = library
                 && seen.insert(library.clone())
             {

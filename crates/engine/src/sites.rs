@@ -54,6 +54,14 @@ pub struct SiteView<'a> {
     pub text: &'a str,
 }
 
+impl SiteView<'_> {
+    /// The successor that a `switch` takes for a value; 0 is the default.
+    pub fn successor_of(&self, value: u64) -> u32 {
+        let case = self.cases.iter().position(|case| *case == value);
+        case.map_or(0, |case| case as u32 + 1)
+    }
+}
+
 /// All sites of a program.
 #[derive(Debug, Default)]
 pub struct SiteMap {
@@ -63,12 +71,18 @@ pub struct SiteMap {
 }
 
 impl SiteMap {
-    /// Reads the tables of a program and of the shared libraries it needs.
-    pub fn load(program: &Path) -> Result<SiteMap, SitesError> {
+    /// Reads the tables of a program, of shared libraries that are known to belong to it, and
+    /// of those it says it needs.
+    pub fn load(program: &Path, libraries: &[PathBuf]) -> Result<SiteMap, SitesError> {
         let mut map = SiteMap::default();
         map.add_file(program)?;
+        for library in libraries {
+            map.add_file(library)?;
+        }
         for library in libraries::needed(program) {
-            map.add_file(&library)?;
+            if !libraries.contains(&library) {
+                map.add_file(&library)?;
+            }
         }
         Ok(map)
     }
@@ -178,13 +192,13 @@ mod tests {
 
     #[test]
     fn programs_without_tables_have_no_sites_and_text_is_refused() {
-        assert!(SiteMap::load(Path::new("/bin/sh")).unwrap().is_empty());
+        assert!(SiteMap::load(Path::new("/bin/sh"), &[]).unwrap().is_empty());
         assert!(matches!(
-            SiteMap::load(Path::new("/etc/passwd")),
+            SiteMap::load(Path::new("/etc/passwd"), &[]),
             Err(SitesError::Format { .. })
         ));
         assert!(matches!(
-            SiteMap::load(Path::new("/no/such/file")),
+            SiteMap::load(Path::new("/no/such/file"), &[]),
             Err(SitesError::Read { .. })
         ));
     }

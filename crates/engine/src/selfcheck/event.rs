@@ -45,10 +45,8 @@ pub(super) fn check(
         }
         EventKind::Switch => same(What::Switch, event.y).or_else(|| {
             // The successor that the value selects, by the switch's own cases.
-            let site = sites.get(SiteId(event.site))?;
-            let case = site.cases.iter().position(|case| *case == event.y);
-            let expected = case.map_or(0, |case| case as u32 + 1);
-            if site.cases.is_empty() || expected == event.x {
+            let expected = sites.get(SiteId(event.site))?.successor_of(event.y);
+            if event.x == u32::MAX || expected == event.x {
                 None
             } else {
                 fault(What::Switch, expected.into(), event.x.into())

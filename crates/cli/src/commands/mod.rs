@@ -1,0 +1,8 @@
+//! One file per subcommand, and what they share.
+
+pub mod cc;
+pub mod clean;
+pub mod doctor;
+mod shared;
+pub mod trace;
+pub mod variant;

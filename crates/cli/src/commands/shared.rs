@@ -1,0 +1,108 @@
+//! Reading a captured program and deriving its variants, as every subcommand does it.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadError, Variant};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Names the cache directory, instead of the user's own.
+pub const CACHE_VARIABLE: &str = "PARALLAX_CACHE";
+
+/// Where derived programs are kept: `$PARALLAX_CACHE`, else below the user's cache directory, else in the
+/// system's temporary one.
+pub fn cache_directory() -> PathBuf {
+    let named = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let user = || Some(named("HOME")?.join(".cache"));
+    named(CACHE_VARIABLE).unwrap_or_else(|| {
+        named("XDG_CACHE_HOME")
+            .or_else(user)
+            .unwrap_or_else(std::env::temp_dir)
+            .join("parallax")
+            .join("derived")
+    })
+}
+
+/// Reads a captured program, or says what is wrong with it.
+pub fn read(path: &Path) -> Result<Program, Failure> {
+    if path.is_dir() {
+        let message = format!("{} is a directory, not a program", path.display());
+        return Err(Failure::new(Exit::Usage, message).hint("give the program inside it"));
+    }
+    parallax_capture::read_program(path).map_err(|error| read_failure(path, &error))
+}
+
+fn read_failure(path: &Path, error: &ReadError) -> Failure {
+    if let ReadError::Io { error, .. } = error {
+        let shown = path.display();
+        let failure = |message| Failure::new(Exit::Usage, message);
+        return match error.kind() {
+            io::ErrorKind::NotFound => failure(format!("{shown} does not exist"))
+                .hint("give the path of the program, as in ./prog; arguments for it come after --"),
+            io::ErrorKind::PermissionDenied => {
+                failure(format!("{shown} may not be read")).hint(format!("chmod u+rx {shown}"))
+            }
+            _ => failure(format!("{shown} cannot be read: {error}")),
+        };
+    }
+    Failure::with_hint_below(Exit::Usage, &error.to_string())
+}
+
+/// Makes a variant of the program; shows how far it is if somebody is looking.
+pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
+    let bar = if io::stderr().is_terminal() {
+        ProgressBar::new(program.modules.len() as u64)
+    } else {
+        ProgressBar::hidden()
+    };
+    let style = ProgressStyle::with_template("{msg:>12} [{bar:30}] {pos}/{len} {prefix}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    bar.set_message(variant.name());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let jobs = std::thread::available_parallelism().map_or(1, |count| count.get());
+    let options = Options {
+        cache_dir: cache_directory(),
+        jobs,
+        progress: &|progress| match progress {
+            Progress::Compiled { source, done, .. } => {
+                bar.set_position(done as u64);
+                bar.set_prefix(source.to_owned());
+            }
+            Progress::Linking { .. } => bar.set_prefix("linking"),
+        },
+    };
+    let derived = parallax_capture::derive(program, variant, &options);
+    bar.finish_and_clear();
+    derived.map_err(|error| derive_failure(&error))
+}
+
+fn derive_failure(error: &DeriveError) -> Failure {
+    let exit = match error {
+        DeriveError::Library(_) | DeriveError::NoModules { .. } => Exit::Usage,
+        DeriveError::Tool(_)
+        | DeriveError::Bundle(_)
+        | DeriveError::Compile { .. }
+        | DeriveError::Link { .. }
+        | DeriveError::MissingInput { .. } => Exit::BuildFailed,
+        DeriveError::Io { .. } => Exit::Internal,
+    };
+    let text = error.to_string();
+    match error {
+        DeriveError::Compile { .. } | DeriveError::Link { .. } => {
+            Failure::with_detail_below(exit, &text)
+                .hint("if the plain program builds, this is a defect of Parallax: please report it")
+        }
+        DeriveError::Io { .. } => Failure::new(exit, text).hint(format!(
+            "set {CACHE_VARIABLE} to a directory that can be written"
+        )),
+        _ => Failure::with_hint_below(exit, &text),
+    }
+}

@@ -1,0 +1,182 @@
+//! `parallax trace`: runs a program once and shows what it did with its input.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use parallax_capture::Variant;
+use parallax_engine::region::{Limits, Region, Symbolic};
+use parallax_engine::run::{Launch, Output, Stdin, run as run_program};
+use parallax_engine::selfcheck::{self, ActualInput};
+use parallax_engine::sites::SiteMap;
+use parallax_engine::trace::Trace;
+
+use super::shared;
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::{self, Detail, Report};
+use crate::size::{parse_bytes, parse_seconds};
+
+/// Run a captured program once and show what it did with its input
+///
+/// Shows how the program ended, every branch that depended on the input with its condition over the input
+/// bytes (argv[1][0], stdin[3], file("x")[12]), operations that could fail for another input, and where
+/// precision was lost.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  parallax trace ./prog -- -x file.txt
+  parallax trace ./prog --stdin input.txt --self-check
+  echo 1+2 | parallax trace ./calc --symbolic stdin
+  parallax trace ./prog --json -- arg | jq '.branches[].condition'
+
+However the program ends (crash, time-out, out of memory), the trace up to there is shown and the
+exit code is 0; it is 1 if --self-check finds a mismatch.")]
+pub struct Arguments {
+    /// A program built with parallax-cc
+    program: PathBuf,
+
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<OsString>,
+
+    /// Standard input of the program (default: as of parallax itself)
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+
+    /// Which input is symbolic
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        default_value = "argv,stdin,files",
+        value_name = "INPUTS"
+    )]
+    symbolic: Vec<Input>,
+
+    /// Evaluate every expression on the actual input and compare with what the program computed
+    #[arg(long)]
+    self_check: bool,
+
+    /// End the program after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
+    timeout: Duration,
+
+    /// Memory for the program and its trace
+    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_bytes)]
+    memory: u64,
+
+    /// Show everything, nothing folded away
+    #[arg(long)]
+    all: bool,
+
+    /// List the events one by one in the order in which they happened
+    #[arg(long)]
+    events: bool,
+
+    /// Print the report as JSON
+    #[arg(long, conflicts_with_all = ["all", "events"])]
+    json: bool,
+
+    /// Let the program write to the terminal directly instead of showing its output in the report
+    #[arg(long, conflicts_with = "json")]
+    pass_through: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Input {
+    /// Bytes of the arguments
+    Argv,
+    /// Standard input
+    Stdin,
+    /// Files that the program reads
+    Files,
+}
+
+pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    let program = shared::read(&arguments.program)?;
+    let derived = shared::derive(&program, Variant::Traced)?;
+    for note in &derived.notes {
+        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+    }
+    let symbolic = Symbolic {
+        argv: arguments.symbolic.contains(&Input::Argv),
+        stdin: arguments.symbolic.contains(&Input::Stdin),
+        files: arguments.symbolic.contains(&Input::Files),
+    };
+    let limits = Limits::within(arguments.memory);
+    let region = Region::create(limits, symbolic, arguments.self_check)?;
+    let launch = Launch {
+        argv0: Some(arguments.program.clone().into_os_string()),
+        args: arguments.arguments.clone(),
+        stdin: match &arguments.stdin {
+            Some(path) => Stdin::File(path.clone()),
+            None => Stdin::Inherit,
+        },
+        output: if arguments.pass_through {
+            Output::Inherit
+        } else {
+            Output::capture()
+        },
+        timeout: arguments.timeout,
+        memory: Some(arguments.memory),
+        ..Launch::new(&derived.path)
+    };
+    let actual = ActualInput {
+        args: arguments.arguments.clone(),
+        stdin: read_stdin(arguments.stdin.as_deref()),
+        directory: std::env::current_dir()?,
+        started: SystemTime::now(),
+    };
+    let outcome = run_program(&launch, Some(&region))?;
+    let trace = Trace::read(region);
+    let sites = SiteMap::load(&derived.path, &derived.libraries)?;
+    let self_check = arguments
+        .self_check
+        .then(|| selfcheck::check(&trace, &sites, &actual));
+    let report = Report {
+        program: arguments.program.clone(),
+        outcome: &outcome,
+        trace: &trace,
+        sites: &sites,
+        self_check: self_check.as_ref(),
+        timeout: arguments.timeout,
+        memory: arguments.memory,
+    };
+    let text = if arguments.json {
+        report::render_json(&report)
+    } else {
+        let detail = Detail {
+            all: arguments.all,
+            events: arguments.events,
+            output: !arguments.pass_through,
+            width: console::width(),
+        };
+        report::render_text(&report, &detail)
+    };
+    console::print(&text)?;
+    Ok(if report.has_findings() {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
+}
+
+/// What the program will read from standard input, if that can be known beforehand.
+fn read_stdin(named: Option<&Path>) -> Option<Vec<u8>> {
+    let path = named.unwrap_or(Path::new("/proc/self/fd/0"));
+    let kind = fs::metadata(path).ok()?.file_type();
+    let is_null = || {
+        path.canonicalize()
+            .is_ok_and(|path| path == Path::new("/dev/null"))
+    };
+    if kind.is_file() || (kind.is_char_device() && is_null()) {
+        // Opened anew, so that the program's own position stays where it is.
+        fs::read(path).ok()
+    } else {
+        None
+    }
+}

@@ -1,0 +1,78 @@
+//! `parallax variant`: derives a program and says where it is.
+
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use parallax_capture::Variant;
+
+use super::shared;
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Make a variant of a captured program and print its path
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  parallax variant ./prog --kind traced
+  parallax variant ./prog --kind checked -o prog-checked && ./prog-checked input")]
+pub struct Arguments {
+    /// A program built with parallax-cc
+    program: PathBuf,
+
+    /// What to make of it
+    #[arg(long, value_enum, default_value = "traced")]
+    kind: Kind,
+
+    /// Copy the variant here instead of printing where it is cached
+    #[arg(short, long, value_name = "PATH")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Kind {
+    /// Values carry the expressions they have over the input
+    Traced,
+    /// AddressSanitizer and UndefinedBehaviorSanitizer
+    Checked,
+    /// Blocks and branches are counted
+    Covered,
+}
+
+impl From<Kind> for Variant {
+    fn from(kind: Kind) -> Variant {
+        match kind {
+            Kind::Traced => Variant::Traced,
+            Kind::Checked => Variant::Checked,
+            Kind::Covered => Variant::Covered,
+        }
+    }
+}
+
+pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
+    let program = shared::read(&arguments.program)?;
+    let derived = shared::derive(&program, arguments.kind.into())?;
+    for note in &derived.notes {
+        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+    }
+    let Some(output) = arguments.output else {
+        // As it is: a path need not be text.
+        let mut line = derived.path.as_os_str().as_bytes().to_vec();
+        line.push(b'\n');
+        std::io::stdout().write_all(&line)?;
+        return Ok(Exit::Clean);
+    };
+    // Through a neighbour and rename: the target may be the very program that is running.
+    let mut scratch = output.as_os_str().to_owned();
+    scratch.push(format!(".parallax-{}", std::process::id()));
+    let scratch = PathBuf::from(scratch);
+    let copied = fs::copy(&derived.path, &scratch).and_then(|_| fs::rename(&scratch, &output));
+    copied.map_err(|error| {
+        let _ = fs::remove_file(&scratch);
+        let message = format!("cannot write {}: {error}", output.display());
+        Failure::new(Exit::Usage, message)
+    })?;
+    Ok(Exit::Clean)
+}

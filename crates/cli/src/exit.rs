@@ -1,0 +1,38 @@
+//! How `parallax` ends, for scripts and CI.
+
+/// Exit codes of every subcommand. (`parallax-cc` ends as the compiler does.)
+///
+/// How the *traced program* ended does not decide: a crash, a timeout or too much memory is an answer, shown in the
+/// report, and the exit code is still 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Done; nothing found.
+    Clean = 0,
+    /// Done; there are findings (`trace --self-check`: mismatches; `doctor`: something is missing).
+    Findings = 1,
+    /// Wrong use: unknown option, missing file, program not built with parallax-cc.
+    Usage = 2,
+    /// A program could not be derived: compiler missing or failing.
+    BuildFailed = 3,
+    /// A defect of Parallax, or the machine is out of something.
+    Internal = 70,
+    /// Ended by Ctrl-C.
+    Interrupted = 130,
+}
+
+/// Shown below `parallax --help`.
+pub const HELP: &str = "\
+Exit codes:
+  0    done, nothing found (however the traced program itself ended)
+  1    findings: self-check mismatches, or something missing (doctor)
+  2    wrong use: bad option, missing file, program not built with parallax-cc
+  3    building a variant failed
+  70   internal error
+  130  interrupted";
+
+impl From<Exit> for std::process::ExitCode {
+    fn from(exit: Exit) -> Self {
+        (exit as u8).into()
+    }
+}

@@ -1,0 +1,138 @@
+//! Errors as the user reads them: what, why, and what to do.
+
+use std::error::Error;
+use std::fmt::Write as _;
+
+use parallax_engine::region::RegionError;
+use parallax_engine::run::RunError;
+use parallax_engine::sites::SitesError;
+
+use crate::console::Palette;
+use crate::exit::Exit;
+
+/// A command that could not do its work.
+#[derive(Debug)]
+pub struct Failure {
+    pub exit: Exit,
+    message: String,
+    causes: Vec<String>,
+    /// What another tool said, as it said it.
+    detail: String,
+    hint: Option<String>,
+}
+
+impl Failure {
+    pub fn new(exit: Exit, message: impl Into<String>) -> Failure {
+        Failure {
+            exit,
+            message: message.into(),
+            causes: Vec::new(),
+            detail: String::new(),
+            hint: None,
+        }
+    }
+
+    /// From an error and the errors behind it.
+    pub fn from_error(exit: Exit, error: &dyn Error) -> Failure {
+        let mut failure = Failure::new(exit, error.to_string());
+        let mut source = error.source();
+        while let Some(cause) = source {
+            let text = cause.to_string();
+            // Some errors repeat their source in their own text.
+            if !failure.message.contains(&text) {
+                failure.causes.push(text);
+            }
+            source = cause.source();
+        }
+        failure
+    }
+
+    /// From a text whose first line says what is wrong and whose further lines say what to do.
+    pub fn with_hint_below(exit: Exit, text: &str) -> Failure {
+        match text.split_once('\n') {
+            Some((message, hint)) => Failure::new(exit, message).hint(hint),
+            None => Failure::new(exit, text),
+        }
+    }
+
+    /// From a text whose first line says what is wrong and whose further lines are another tool's.
+    pub fn with_detail_below(exit: Exit, text: &str) -> Failure {
+        let (message, detail) = text.split_once('\n').unwrap_or((text, ""));
+        Failure {
+            detail: detail.to_owned(),
+            ..Failure::new(exit, message.trim_end_matches(':'))
+        }
+    }
+
+    pub fn hint(mut self, hint: impl Into<String>) -> Failure {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// For standard error.
+    pub fn render(&self, palette: &Palette) -> String {
+        let mut text = String::new();
+        let _ = writeln!(text, "{} {}", palette.bad("error:"), self.message);
+        for cause in &self.causes {
+            let _ = writeln!(text, "  {} {cause}", palette.dim("cause:"));
+        }
+        for line in self.detail.lines() {
+            let _ = writeln!(text, "  {} {line}", palette.dim("│"));
+        }
+        if let Some(hint) = &self.hint {
+            for (at, line) in hint.lines().enumerate() {
+                let lead = if at == 0 { "hint:" } else { "     " };
+                let _ = writeln!(text, "  {} {line}", palette.good(lead));
+            }
+        }
+        text
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Failure {
+        use RunError::*;
+        let (exit, hint) = match &error {
+            NotFound(_) => (
+                Exit::Usage,
+                Some("give the path of the program, as in ./prog"),
+            ),
+            IsDirectory(_) => (Exit::Usage, Some("give a program inside it")),
+            Permission { .. } => (Exit::Usage, Some("chmod +x makes a file executable")),
+            Format(_) | TooLong | Nul | Directory { .. } | Stdin { .. } => (Exit::Usage, None),
+            Interpreter(_) => (
+                Exit::Usage,
+                Some("install the dynamic linker or interpreter that it names"),
+            ),
+            System { .. } => (Exit::Internal, None),
+            KeeperLost => (
+                Exit::Internal,
+                Some("the program kills processes that are not its own; run it in a container"),
+            ),
+        };
+        let failure = Failure::from_error(exit, &error);
+        match hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}
+
+impl From<RegionError> for Failure {
+    fn from(error: RegionError) -> Failure {
+        Failure::from_error(Exit::Internal, &error)
+            .hint("lower --memory, or look at what `parallax doctor` says")
+    }
+}
+
+impl From<SitesError> for Failure {
+    fn from(error: SitesError) -> Failure {
+        Failure::from_error(Exit::Internal, &error)
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        Failure::from_error(Exit::Internal, &error)
+    }
+}

@@ -1,0 +1,204 @@
+//! Expressions and events in words.
+
+use parallax_abi::Op;
+use parallax_abi::trace::{Event, EventKind};
+use parallax_engine::trace::{ObjectView, Trace};
+use parallax_expr::value;
+
+use super::{Folded, Report, expression, words};
+use crate::console::printable;
+use crate::size::counted;
+
+/// Puts what a trace holds into words.
+pub struct Explain<'a> {
+    report: &'a Report<'a>,
+    trace: &'a Trace,
+}
+
+impl<'a> Explain<'a> {
+    pub fn new(report: &'a Report<'a>) -> Explain<'a> {
+        Explain {
+            report,
+            trace: report.trace,
+        }
+    }
+
+    /// An expression over the input bytes.
+    pub fn expression(&self, label: u32) -> String {
+        if self.trace.node(label).is_none() {
+            return "?".to_owned();
+        }
+        expression::show(self.trace, label)
+    }
+
+    /// The value that an expression had in this run.
+    pub fn value(&self, label: u32) -> String {
+        self.trace
+            .node(label)
+            .map_or("?".to_owned(), |node| number(value(node)))
+    }
+
+    /// The case that a `switch` took.
+    pub fn case(&self, event: &Event) -> String {
+        let width = self.trace.node(event.label).map_or(64, |node| node.width);
+        let value = event.y;
+        if width <= 32 && (0x20..0x7f).contains(&value) {
+            let character = char::from(value as u8);
+            return format!("case {}", character_constant(character));
+        }
+        // Sign-extended: getopt's -1 and small negative cases are what people write.
+        let shift = 64 - u32::from(width.min(64));
+        format!("case {}", (value << shift) as i64 >> shift)
+    }
+
+    /// The object that an access or a copy is about.
+    pub fn object_of(&self, operation: &Folded) -> Option<ObjectView<'a>> {
+        use EventKind::*;
+        match operation.kind {
+            Load | Store | Length => self.trace.object(operation.first.x),
+            _ => None,
+        }
+    }
+
+    /// An operation that could fail, as a sentence.
+    pub fn operation(&self, operation: &Folded) -> String {
+        let event = &operation.first;
+        let operator = || Op::from_byte(event.detail).map_or("?", words::operator);
+        match operation.kind {
+            EventKind::Load => self.access("reads", "at", operation),
+            EventKind::Store => self.access("writes", "at", operation),
+            EventKind::Division => {
+                let dividend = self.operand(event.x, None);
+                let divisor = self.operand(event.label, None);
+                format!("{dividend} {} {divisor}", operator())
+            }
+            EventKind::Shift => {
+                let amount = self.operand(event.label, None);
+                format!("{} {amount}, on {} bits", operator(), event.x)
+            }
+            EventKind::Overflow => {
+                let width = event.y as u8;
+                let known = Some((event.y as i64 >> 8).into());
+                let left = self.operand(event.label, known);
+                let right = self.operand(event.x, known);
+                format!("{left} {} {right}, signed, {width} bits", operator())
+            }
+            EventKind::Allocation => {
+                let size = self.expression(event.label);
+                format!("{size} bytes (here {})", event.y)
+            }
+            EventKind::Length => {
+                let length = self.operand(event.label, Some(event.y.into()));
+                let object = self.object_of(operation);
+                let target = object.map_or(String::new(), |object| {
+                    format!(" into {}", describe(&object))
+                });
+                format!("{length} bytes (here {}){target}", event.y)
+            }
+            _ => self.event(operation),
+        }
+    }
+
+    /// `reads 4 bytes at EXPRESSION, in global table, 1024 bytes`.
+    fn access(&self, verb: &str, preposition: &str, operation: &Folded) -> String {
+        let event = &operation.first;
+        let size = counted(event.detail.into(), "byte");
+        let address = self.expression(event.label);
+        match self.object_of(operation) {
+            Some(object) => format!(
+                "{verb} {size} {preposition} {address}, in {}",
+                describe(&object)
+            ),
+            None => format!("{verb} {size} {preposition} {address}"),
+        }
+    }
+
+    /// A labelled operand as expression, another as number if known.
+    fn operand(&self, label: u32, known: Option<i128>) -> String {
+        match (label, known) {
+            (0, Some(value)) => value.to_string(),
+            (0, None) => "constant".to_owned(),
+            _ => self.expression(label),
+        }
+    }
+
+    /// Any event, as a sentence without its kind and place.
+    pub fn event(&self, entry: &Folded) -> String {
+        let event = &entry.first;
+        match entry.kind {
+            EventKind::Branch | EventKind::Select => {
+                let side = event.detail != 0;
+                format!("{} is {side}", self.expression(event.label))
+            }
+            EventKind::Switch => {
+                let way = if self.report.took_default(event) == Some(true) {
+                    "default".to_owned()
+                } else {
+                    self.case(event)
+                };
+                format!("{} goes to {way}", self.expression(event.label))
+            }
+            EventKind::IndirectCall if event.label == 0 => format!("to {:#x}", event.y),
+            EventKind::IndirectCall => {
+                format!("to {:#x}, {}", event.y, self.expression(event.label))
+            }
+            EventKind::Concretize => format!(
+                "{} = {}, {}",
+                self.expression(event.label),
+                self.value(event.label),
+                words::concretized(event.detail)
+            ),
+            EventKind::Input => {
+                let source = self.trace.source(event.x);
+                let name = source.map_or("?".to_owned(), |source| source.to_string());
+                let bytes = counted(event.label.into(), "byte");
+                format!("{bytes} of {name} from offset {}", event.y)
+            }
+            EventKind::Process if event.detail == 1 => format!("forked, pid {}", event.y),
+            EventKind::Process => format!("started, pid {}", event.y),
+            EventKind::Exit => format!("status {}", event.x),
+            EventKind::Output => {
+                format!(
+                    "{} to descriptor {}",
+                    self.operand(event.label, None),
+                    event.y
+                )
+            }
+            EventKind::Load
+            | EventKind::Store
+            | EventKind::Division
+            | EventKind::Shift
+            | EventKind::Overflow
+            | EventKind::Allocation
+            | EventKind::Length => self.operation(entry),
+        }
+    }
+}
+
+/// `table (global, 256 bytes)`, or `object on the heap of 12 bytes`.
+fn describe(object: &ObjectView) -> String {
+    let size = counted(object.size, "byte");
+    let kind = words::object(object.kind);
+    if object.name.is_empty() {
+        format!("{kind} of {size}")
+    } else {
+        format!("{} ({kind}, {size})", printable(object.name))
+    }
+}
+
+fn character_constant(character: char) -> String {
+    match character {
+        '\'' => "'\\''".to_owned(),
+        '\\' => "'\\\\'".to_owned(),
+        _ => format!("'{character}'"),
+    }
+}
+
+/// Decimal while a person can read it, hexadecimal beyond.
+fn number(value: u128) -> String {
+    if value < 1_000_000 {
+        value.to_string()
+    } else {
+        format!("{value:#x}")
+    }
+}

@@ -1,0 +1,270 @@
+//! The report for programs: one JSON object, schema 1.
+//!
+//! Fields are only ever added within a schema. Bytes that are not UTF-8 are given as
+//! `{"base64": "…"}`; what does not apply is null.
+
+use parallax_abi::SiteId;
+use parallax_abi::trace::{Concretized, EventKind};
+use parallax_engine::run::{Captured, End};
+use serde_json::{Value, json};
+
+use super::explain::Explain;
+use super::source::Places;
+use super::{Folded, Report, words};
+
+const SCHEMA: u32 = 1;
+
+/// The whole report, with a newline.
+pub fn render(report: &Report) -> String {
+    let writer = Writer {
+        report,
+        places: Places::new(report.sites),
+        explain: Explain::new(report),
+    };
+    let mut text = writer.report().to_string();
+    text.push('\n');
+    text
+}
+
+struct Writer<'a> {
+    report: &'a Report<'a>,
+    places: Places<'a>,
+    explain: Explain<'a>,
+}
+
+impl Writer<'_> {
+    fn report(&self) -> Value {
+        let list = |folded: Vec<Folded>, entry: &dyn Fn(&Folded) -> Value| {
+            folded.iter().map(entry).collect::<Vec<Value>>()
+        };
+        json!({
+            "schema": SCHEMA,
+            "command": "trace",
+            "program": self.report.program.to_string_lossy(),
+            "result": self.result(),
+            "branches": list(self.report.branches(), &|branch| self.branch(branch)),
+            "sensitive": list(self.report.sensitive(), &|operation| self.operation(operation)),
+            "fixed": list(self.report.fixed(), &|fixed| self.fixed(fixed)),
+            "losses": self.losses(),
+            "inputs": self.inputs(),
+            "mismatches": self.mismatches(),
+            "stats": self.stats(),
+        })
+    }
+
+    fn result(&self) -> Value {
+        let outcome = self.report.outcome;
+        let (end, exit, signal) = match outcome.end {
+            End::Exit(code) => ("exit", Some(code), None),
+            End::Signal(number) => ("signal", None, Some(number)),
+            End::Timeout => ("timeout", None, None),
+            End::OutOfMemory => ("out-of-memory", None, None),
+        };
+        json!({
+            "end": end,
+            "exit": exit,
+            "signal": signal.map(words::signal),
+            "stdout": captured(&outcome.stdout),
+            "stderr": captured(&outcome.stderr),
+            "stdout_truncated": outcome.stdout.truncated(),
+            "stderr_truncated": outcome.stderr.truncated(),
+            "sanitizer": null,
+        })
+    }
+
+    /// Fields that every entry with a place has.
+    fn place(&self, site: SiteId) -> Value {
+        let mut place = json!({
+            "site": format!("{:016x}", site.0),
+            "file": null,
+            "line": null,
+            "column": null,
+            "function": null,
+        });
+        if let Some(view) = self.places.site(site) {
+            place["file"] = self.places.relative(view.file).into();
+            place["function"] = view.function.into();
+            if view.line != 0 {
+                place["line"] = view.line.into();
+                place["column"] = view.column.into();
+            }
+        }
+        place
+    }
+
+    fn stack(&self, context: u32) -> Vec<Value> {
+        let sites = self.report.trace.call_stack(context);
+        sites.into_iter().map(|site| self.place(site)).collect()
+    }
+
+    fn entry(&self, folded: &Folded) -> Value {
+        let mut entry = self.place(folded.site());
+        entry["kind"] = words::event(folded.kind).into();
+        entry["count"] = folded.count.into();
+        entry["stack"] = self.stack(folded.first.context).into();
+        entry
+    }
+
+    fn branch(&self, branch: &Folded) -> Value {
+        let mut entry = self.entry(branch);
+        entry["condition"] = self.explain.expression(branch.first.label).into();
+        entry["taken"] = match branch.kind {
+            EventKind::Branch | EventKind::Select => (branch.first.detail != 0).into(),
+            EventKind::Switch if self.report.took_default(&branch.first) == Some(true) => {
+                "default".into()
+            }
+            _ => branch.first.y.into(),
+        };
+        entry
+    }
+
+    fn operation(&self, operation: &Folded) -> Value {
+        let mut entry = self.entry(operation);
+        entry["text"] = self.explain.operation(operation).into();
+        let label = operation.first.label;
+        entry["expression"] = if label == 0 {
+            Value::Null
+        } else {
+            self.explain.expression(label).into()
+        };
+        if let Some(object) = self.explain.object_of(operation) {
+            entry["object"] = json!({
+                "kind": format!("{:?}", object.kind).to_lowercase(),
+                "name": String::from_utf8_lossy(object.name),
+                "size": object.size,
+            });
+        }
+        entry
+    }
+
+    fn fixed(&self, fixed: &Folded) -> Value {
+        let mut entry = self.entry(fixed);
+        entry["expression"] = self.explain.expression(fixed.first.label).into();
+        entry["value"] = self.explain.value(fixed.first.label).into();
+        entry["reason"] = words::concretized(fixed.first.detail).into();
+        entry["argument"] = (fixed.first.detail == Concretized::Argument as u8).into();
+        entry
+    }
+
+    fn losses(&self) -> Vec<Value> {
+        let entry = |loss: &super::FoldedLoss| {
+            let mut entry = json!({
+                "function": loss.name,
+                "kind": words::loss(loss.kind),
+                "count": loss.count,
+                "places": loss.places,
+            });
+            entry["first"] = self.place(loss.site);
+            entry
+        };
+        self.report.losses().iter().map(entry).collect()
+    }
+
+    fn inputs(&self) -> Vec<Value> {
+        let sources = self.report.sources();
+        sources
+            .iter()
+            .map(|source| json!({"name": source.name, "bytes": source.bytes}))
+            .collect()
+    }
+
+    /// Null unless the self-check was asked for.
+    fn mismatches(&self) -> Value {
+        let Some(check) = self.report.self_check else {
+            return Value::Null;
+        };
+        let hex = |value: u128| format!("{value:#x}");
+        let faults = check.faults.iter().map(|fault| {
+            let mut entry = self.place(fault.site.unwrap_or_default());
+            entry["kind"] = words::fault_kind(fault.what).into();
+            entry["operator"] = fault.op.map(|op| format!("{op:?}")).into();
+            entry["expected"] = fault.expected.map(hex).into();
+            entry["actual"] = hex(fault.actual).into();
+            entry["expression"] = self.explain.expression(fault.label).into();
+            entry
+        });
+        faults.collect()
+    }
+
+    fn stats(&self) -> Value {
+        let (trace, outcome) = (self.report.trace, self.report.outcome);
+        let check = self.report.self_check;
+        json!({
+            "nodes": trace.node_count(),
+            "events": trace.event_count(),
+            "contexts": trace.context_count(),
+            "objects": trace.object_count(),
+            "tables": trace.table_count(),
+            "sources": trace.source_count(),
+            "processes": trace.process_count(),
+            "leftover_processes": outcome.leftover_processes,
+            "damaged": trace.damaged_nodes() + trace.damaged_events(),
+            "attached": trace.attached(),
+            "stopped": trace.stop().map(|stop| words::stop(stop).0),
+            "refused": trace.refusal().map(words::refusal),
+            "seconds": outcome.duration.as_secs_f64(),
+            "cpu_seconds": outcome.cpu.as_secs_f64(),
+            "checked_nodes": check.map(|check| check.nodes),
+            "checked_inputs": check.map(|check| check.inputs),
+            "unchecked_inputs": check.map(|check| check.unchecked_inputs),
+            "mismatches": check.map(|check| check.fault_count),
+        })
+    }
+}
+
+fn captured(captured: &Captured) -> Value {
+    match std::str::from_utf8(&captured.bytes) {
+        Ok(text) => text.into(),
+        Err(_) => json!({ "base64": base64(&captured.bytes) }),
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            if digit <= group.len() {
+                let index = bits >> (18 - 6 * digit) & 63;
+                text.push(char::from(DIGITS[index as usize]));
+            } else {
+                text.push('=');
+            }
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_padded_as_the_standard_says() {
+        let examples = [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"foobar", "Zm9vYmFy"),
+            (b"\xff\xfe\xfd", "//79"),
+        ];
+        for (bytes, text) in examples {
+            assert_eq!(base64(bytes), text);
+        }
+    }
+
+    #[test]
+    fn only_what_is_not_text_is_encoded() {
+        let of = |bytes: &[u8]| {
+            captured(&Captured {
+                bytes: bytes.to_vec(),
+                total: bytes.len() as u64,
+            })
+        };
+        assert_eq!(of("größe\n".as_bytes()), json!("größe\n"));
+        assert_eq!(of(b"\xff"), json!({"base64": "/w=="}));
+    }
+}

@@ -1,0 +1,189 @@
+//! What a traced run showed, ready to be read by people ([`text`]) or programs ([`json`]).
+//!
+//! Events are folded: the same thing at the same place on the same expression is
+//! one entry with a count, in the order of first occurrence. Expressions are put into
+//! words only when an entry is shown.
+
+mod explain;
+mod expression;
+mod json;
+mod source;
+mod text;
+mod words;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use parallax_abi::SiteId;
+use parallax_abi::trace::{Event, EventKind, LossKind};
+use parallax_engine::run::Outcome;
+use parallax_engine::selfcheck::Summary;
+use parallax_engine::sites::SiteMap;
+use parallax_engine::trace::Trace;
+
+pub use json::render as render_json;
+pub use text::{Detail, render as render_text};
+
+/// Everything that a report is made from.
+pub struct Report<'a> {
+    /// The program as the user named it.
+    pub program: PathBuf,
+    pub outcome: &'a Outcome,
+    pub trace: &'a Trace,
+    pub sites: &'a SiteMap,
+    /// If the user asked for it.
+    pub self_check: Option<&'a Summary>,
+    pub timeout: Duration,
+    pub memory: u64,
+}
+
+/// Events that are the same but for when they happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Folded {
+    pub kind: EventKind,
+    /// The first of them.
+    pub first: Event,
+    pub count: u64,
+}
+
+impl Folded {
+    pub fn site(&self) -> SiteId {
+        SiteId(self.first.site)
+    }
+}
+
+/// Precision lost for one reason through one function.
+#[derive(Clone, Debug)]
+pub struct FoldedLoss {
+    pub kind: LossKind,
+    /// What cost it: a function without model, an instruction; else where it happened.
+    pub name: String,
+    pub count: u64,
+    /// The first place.
+    pub site: SiteId,
+    pub places: u64,
+}
+
+/// How much was read from one source.
+#[derive(Clone, Debug)]
+pub struct SourceUse {
+    /// `argv[1]`, `stdin`, `file("x")`.
+    pub name: String,
+    /// Bytes that were read, repeated reads counted once; 0 for arguments, which are just there.
+    pub bytes: u64,
+}
+
+impl Report<'_> {
+    /// Events of some kinds, folded, in order of first occurrence.
+    pub fn folded(&self, wanted: impl Fn(EventKind, &Event) -> bool) -> Vec<Folded> {
+        let mut order: Vec<Folded> = Vec::new();
+        let mut index: HashMap<(u8, u8, u64, u32, u32), usize> = HashMap::new();
+        for (kind, event) in self.trace.events() {
+            if !wanted(kind, event) {
+                continue;
+            }
+            let key = (event.kind, event.detail, event.site, event.label, event.x);
+            match index.get(&key) {
+                Some(at) => order[*at].count += 1,
+                None => {
+                    index.insert(key, order.len());
+                    order.push(Folded {
+                        kind,
+                        first: *event,
+                        count: 1,
+                    });
+                }
+            }
+        }
+        order
+    }
+
+    /// Where the program chose a way depending on the input.
+    pub fn branches(&self) -> Vec<Folded> {
+        use EventKind::*;
+        self.folded(|kind, event| {
+            matches!(kind, Branch | Select | Switch) || kind == IndirectCall && event.label != 0
+        })
+    }
+
+    /// Operations that can fail for another input.
+    pub fn sensitive(&self) -> Vec<Folded> {
+        use EventKind::*;
+        self.folded(|kind, _| {
+            matches!(
+                kind,
+                Load | Store | Division | Shift | Overflow | Allocation | Length
+            )
+        })
+    }
+
+    /// Where a value that depends on the input was fixed to what it was.
+    pub fn fixed(&self) -> Vec<Folded> {
+        self.folded(|kind, _| kind == EventKind::Concretize)
+    }
+
+    /// Losses by what cost them, most frequent first.
+    pub fn losses(&self) -> Vec<FoldedLoss> {
+        let mut order: Vec<FoldedLoss> = Vec::new();
+        let mut index: HashMap<(LossKind, String), usize> = HashMap::new();
+        for loss in self.trace.losses() {
+            let mut name = loss.name().into_owned();
+            if name.is_empty() {
+                name = match self.sites.get(loss.site) {
+                    Some(site) => site.function.to_owned(),
+                    None => "?".to_owned(),
+                };
+            }
+            let at = *index.entry((loss.kind, name.clone())).or_insert_with(|| {
+                order.push(FoldedLoss {
+                    kind: loss.kind,
+                    name,
+                    count: 0,
+                    site: loss.site,
+                    places: 0,
+                });
+                order.len() - 1
+            });
+            order[at].count += u64::from(loss.count);
+            order[at].places += 1;
+        }
+        // Stable: equal counts stay in order of first occurrence.
+        order.sort_by_key(|loss| std::cmp::Reverse(loss.count));
+        order
+    }
+
+    /// The sources of input, and how much was read of each.
+    pub fn sources(&self) -> Vec<SourceUse> {
+        let mut ends = vec![0_u64; self.trace.source_count() as usize];
+        for (kind, event) in self.trace.events() {
+            if kind == EventKind::Input {
+                let end = event.y.saturating_add(event.label.into());
+                let known = &mut ends[event.x as usize];
+                *known = (*known).max(end);
+            }
+        }
+        (0..self.trace.source_count())
+            .filter_map(|index| {
+                Some(SourceUse {
+                    name: self.trace.source(index)?.to_string(),
+                    bytes: ends[index as usize],
+                })
+            })
+            .collect()
+    }
+
+    /// Whether a `switch` found none of its cases; `None` if its cases are unknown.
+    pub fn took_default(&self, event: &Event) -> Option<bool> {
+        if event.x != u32::MAX {
+            return Some(event.x == 0);
+        }
+        let site = self.sites.get(SiteId(event.site))?;
+        Some(site.successor_of(event.y) == 0)
+    }
+
+    /// Whether something was found that must change the exit code.
+    pub fn has_findings(&self) -> bool {
+        self.self_check.is_some_and(|check| check.fault_count > 0)
+    }
+}

@@ -1,0 +1,191 @@
+//! Words for kinds: short ones for programs, sentences for people.
+
+use parallax_abi::Op;
+use parallax_abi::trace::{Concretized, EventKind, LossKind, ObjectKind, Refusal, Stop};
+use parallax_engine::selfcheck::What;
+
+/// The name of an event kind in JSON and in `--events`.
+pub fn event(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Branch => "branch",
+        EventKind::Select => "select",
+        EventKind::Switch => "switch",
+        EventKind::IndirectCall => "indirect-call",
+        EventKind::Load => "load",
+        EventKind::Store => "store",
+        EventKind::Concretize => "fixed",
+        EventKind::Division => "division",
+        EventKind::Shift => "shift",
+        EventKind::Overflow => "overflow",
+        EventKind::Allocation => "allocation",
+        EventKind::Length => "length",
+        EventKind::Input => "input",
+        EventKind::Process => "process",
+        EventKind::Exit => "exit",
+        EventKind::Output => "output",
+    }
+}
+
+pub fn loss(kind: LossKind) -> &'static str {
+    match kind {
+        LossKind::Call => "call",
+        LossKind::Instruction => "instruction",
+        LossKind::Stale => "stale",
+        LossKind::Table => "table",
+        LossKind::Depth => "depth",
+        LossKind::Undefined => "undefined",
+        LossKind::Arguments => "arguments",
+        LossKind::Reentry => "reentry",
+        LossKind::Exec => "exec",
+        LossKind::Stream => "stream",
+    }
+}
+
+pub fn loss_sentence(kind: LossKind) -> &'static str {
+    match kind {
+        LossKind::Call => "function without a model was given input",
+        LossKind::Instruction => "unsupported instruction",
+        LossKind::Stale => "memory was changed by code that is not traced",
+        LossKind::Table => "object too large, or bounds unknown, for a read at a symbolic address",
+        LossKind::Depth => "expression too deep",
+        LossKind::Undefined => "operation whose result C leaves undefined",
+        LossKind::Arguments => "more arguments than labels can be passed for",
+        LossKind::Reentry => "signal handler interrupted the runtime",
+        LossKind::Exec => "executed a program that is not traced",
+        LossKind::Stream => "input through a stream function without a model",
+    }
+}
+
+pub fn concretized(detail: u8) -> &'static str {
+    let reasons = [
+        (Concretized::StoreAddress, "address of a write"),
+        (
+            Concretized::LoadAddress,
+            "address of a read that no table could be made for",
+        ),
+        (Concretized::Length, "length of a copy or fill"),
+        (Concretized::Size, "size of an allocation"),
+        (Concretized::Target, "target of an indirect call or jump"),
+        (
+            Concretized::Argument,
+            "argument of a function without a model",
+        ),
+        (
+            Concretized::Operand,
+            "operand of an operation that expressions lack",
+        ),
+    ];
+    reasons
+        .iter()
+        .find(|(reason, _)| *reason as u8 == detail)
+        .map_or("unknown reason", |(_, text)| text)
+}
+
+pub fn object(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Global => "global",
+        ObjectKind::Stack => "object on the stack",
+        ObjectKind::Heap => "object on the heap",
+        ObjectKind::Library => "table of the C library",
+        ObjectKind::Argument => "argument or environment string",
+        ObjectKind::Unknown => "memory of unknown bounds",
+    }
+}
+
+/// Why tracing stopped, and what helps.
+pub fn stop(stop: Stop) -> (&'static str, &'static str) {
+    match stop {
+        Stop::Nodes => ("no room for more expressions", "raise --memory"),
+        Stop::Events => ("no room for more events", "raise --memory"),
+        Stop::Contexts => ("no room for more call stacks", "raise --memory"),
+        Stop::Objects => (
+            "no room for more memory objects",
+            "make less of the input symbolic: --symbolic",
+        ),
+        Stop::Tables => (
+            "no room for more tables",
+            "make less of the input symbolic: --symbolic",
+        ),
+        Stop::Blobs => ("no room for more table contents", "raise --memory"),
+        Stop::Memory => ("the runtime got no more memory", "raise --memory"),
+        Stop::Sources => (
+            "no room for more input files",
+            "make less of the input symbolic: --symbolic",
+        ),
+    }
+}
+
+pub fn refusal(refusal: Refusal) -> &'static str {
+    match refusal {
+        Refusal::AddressSpace => {
+            "address space for labels could not be reserved, so the plain program ran instead; \
+             see `parallax doctor`"
+        }
+    }
+}
+
+pub fn fault(what: What) -> &'static str {
+    match what {
+        What::Node => "expression evaluates to another value than the program computed",
+        What::Input => "input byte is not the one that the program was given",
+        What::Operand => "operand is not the value of its expression",
+        What::Branch => "branch went against its condition",
+        What::Switch => "switch went against its value",
+        What::Address => "address used is not the value of its expression",
+        What::Size => "size used is not the value of its expression",
+    }
+}
+
+pub fn fault_kind(what: What) -> &'static str {
+    match what {
+        What::Node => "node",
+        What::Input => "input",
+        What::Operand => "operand",
+        What::Branch => "branch",
+        What::Switch => "switch",
+        What::Address => "address",
+        What::Size => "size",
+    }
+}
+
+/// C's sign for an operator where it has one.
+pub fn operator(op: Op) -> &'static str {
+    match op {
+        Op::Add => "+",
+        Op::Sub | Op::Neg => "-",
+        Op::Mul => "*",
+        Op::UDiv | Op::SDiv => "/",
+        Op::URem | Op::SRem => "%",
+        Op::Shl => "<<",
+        Op::LShr | Op::AShr => ">>",
+        _ => "?",
+    }
+}
+
+/// `SIGSEGV` for 11.
+pub fn signal(number: i32) -> String {
+    let names = [
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGQUIT, "SIGQUIT"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGALRM, "SIGALRM"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGXCPU, "SIGXCPU"),
+        (libc::SIGXFSZ, "SIGXFSZ"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    match names.iter().find(|(known, _)| *known == number) {
+        Some((_, name)) => (*name).to_owned(),
+        None => format!("signal {number}"),
+    }
+}

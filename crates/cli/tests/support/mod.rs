@@ -1,0 +1,97 @@
+//! A folder to build programs in, and `parallax` run as a user runs it.
+
+// Each test file uses its own part of this.
+#![allow(dead_code)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Of the binary under test.
+pub const PARALLAX: &str = env!("CARGO_BIN_EXE_parallax");
+
+/// A temporary folder.
+pub struct Folder {
+    directory: TempDir,
+}
+
+impl Folder {
+    pub fn new() -> Folder {
+        Folder {
+            directory: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.directory.path()
+    }
+
+    pub fn file(&self, name: &str, contents: &str) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, contents).unwrap();
+        path
+    }
+
+    /// Compiles a C program with the wrapper. Returns the program's name for use in this folder.
+    pub fn build(&self, name: &str, source: &str) -> String {
+        self.file(&format!("{name}.c"), source);
+        let output = self.parallax(&["cc", "--", "-g", "-o", name, &format!("{name}.c")]);
+        assert!(output.status.success(), "{}", text_of(&output.stderr));
+        format!("./{name}")
+    }
+
+    /// Ready to run in this folder, not dependent on the user's settings. Variants and
+    /// unpacked files are shared by all tests, as they are by all runs of a user.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(PARALLAX);
+        command
+            .args(arguments)
+            .current_dir(self.path())
+            .env(
+                "XDG_CACHE_HOME",
+                concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"),
+            )
+            .env("COLUMNS", "100")
+            .env_remove("PARALLAX_CLANG")
+            .env_remove("PARALLAX_CACHE")
+            .stdin(std::process::Stdio::null());
+        command
+    }
+
+    pub fn parallax(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Runs, expects an exit code, and gives both streams.
+    pub fn expect(&self, code: i32, arguments: &[&str]) -> (String, String) {
+        expect(code, self.command(arguments))
+    }
+}
+
+/// Runs, expects an exit code, and gives both streams.
+pub fn expect(code: i32, mut command: Command) -> (String, String) {
+    let output = command.output().unwrap();
+    let streams = (text_of(&output.stdout), text_of(&output.stderr));
+    assert_eq!(
+        output.status.code(),
+        Some(code),
+        "{command:?}\nstdout:\n{}\nstderr:\n{}",
+        streams.0,
+        streams.1
+    );
+    streams
+}
+
+pub fn text_of(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// All parts are in the text, in any order.
+#[track_caller]
+pub fn assert_contains(text: &str, parts: &[&str]) {
+    for part in parts {
+        assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+    }
+}

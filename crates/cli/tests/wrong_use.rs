@@ -1,0 +1,147 @@
+//! Wrong use is answered with what is wrong and what to do, and with the documented exit code.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use support::{Folder, assert_contains, expect};
+
+const EMPTY: &str = "int main(void) { return 0; }\n";
+
+#[test]
+fn a_program_not_built_with_the_wrapper_is_told_how() {
+    let folder = Folder::new();
+    folder.file("plain.c", EMPTY);
+    let clang = Command::new("clang-19")
+        .args(["-o", "plain", "plain.c"])
+        .current_dir(folder.path())
+        .status()
+        .unwrap();
+    assert!(clang.success());
+    for command in ["trace", "variant", "doctor"] {
+        let (_, error) = folder.expect(2, &[command, "./plain"]);
+        assert_contains(
+            &error,
+            &["error:", "not built with parallax-cc", "CC=parallax-cc"],
+        );
+    }
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let folder = Folder::new();
+    let (_, error) = folder.expect(2, &["trace", "./nothing", "--", "x"]);
+    assert_contains(&error, &["./nothing does not exist", "hint:"]);
+}
+
+#[test]
+fn a_directory_is_not_a_program() {
+    let folder = Folder::new();
+    let (_, error) = folder.expect(2, &["trace", "."]);
+    assert_contains(&error, &["is a directory"]);
+}
+
+#[test]
+fn a_script_and_a_text_are_not_programs() {
+    let folder = Folder::new();
+    folder.file("script", "#!/bin/sh\necho\n");
+    let (_, error) = folder.expect(2, &["trace", "./script"]);
+    assert_contains(&error, &["script"]);
+    folder.file("text", "hello\n");
+    let (_, error) = folder.expect(2, &["trace", "./text"]);
+    assert_contains(&error, &["not an ELF"]);
+}
+
+#[test]
+fn an_unreadable_program_is_told_apart_from_a_missing_one() {
+    let folder = Folder::new();
+    let program = folder.build("secret", EMPTY);
+    let path = folder.path().join("secret");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
+    let mut command = folder.command(&["trace", &program]);
+    // Permissions mean nothing to root as long as it may override them.
+    // SAFETY: system calls only.
+    unsafe {
+        command.pre_exec(|| {
+            const CAP_DAC_OVERRIDE: libc::c_ulong = 1;
+            const CAP_DAC_READ_SEARCH: libc::c_ulong = 2;
+            for capability in [CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH] {
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+            }
+            Ok(())
+        });
+    }
+    let (_, error) = expect(2, command);
+    assert_contains(&error, &["may not be read", "chmod"]);
+}
+
+#[test]
+fn a_missing_compiler_is_named_with_the_package_that_has_it() {
+    let folder = Folder::new();
+    let program = folder.build("prog", EMPTY);
+    let fresh = folder.path().join("cache");
+    let mut without = folder.command(&["trace", &program]);
+    without
+        .env("PATH", "/nowhere")
+        .env("PARALLAX_CACHE", &fresh);
+    let (_, error) = expect(3, without);
+    assert_contains(
+        &error,
+        &["clang-19 was not found", "apt-get install clang-19"],
+    );
+
+    let mut wrong = folder.command(&["trace", &program]);
+    wrong.env("PARALLAX_CLANG", "/no/such/clang");
+    wrong.env("PARALLAX_CACHE", &fresh);
+    let (_, error) = expect(3, wrong);
+    assert_contains(&error, &["PARALLAX_CLANG names /no/such/clang"]);
+
+    let mut doctor = folder.command(&["doctor"]);
+    doctor.env("PARALLAX_CLANG", "/no/such/clang");
+    let (text, _) = expect(1, doctor);
+    assert_contains(&text, &["missing", "/no/such/clang"]);
+}
+
+#[test]
+fn a_missing_standard_input_is_named() {
+    let folder = Folder::new();
+    let program = folder.build("prog", EMPTY);
+    let (_, error) = folder.expect(2, &["trace", &program, "--stdin", "no-input"]);
+    assert_contains(&error, &["no-input", "standard input", "cause:"]);
+}
+
+#[test]
+fn wrong_options_and_values_are_explained() {
+    let folder = Folder::new();
+    let (_, error) = folder.expect(2, &["trace", "./prog", "--slef-check"]);
+    assert_contains(&error, &["--self-check"]);
+    let (_, error) = folder.expect(2, &["trace", "./prog", "--timeout", "never"]);
+    assert_contains(&error, &["seconds"]);
+    let (_, error) = folder.expect(2, &["trace", "./prog", "--memory", "2 parsecs"]);
+    assert_contains(&error, &["K, M, G"]);
+    let (_, error) = folder.expect(2, &["trace", "./prog", "--symbolic", "weather"]);
+    assert_contains(&error, &["argv", "stdin", "files"]);
+    let (_, error) = folder.expect(2, &["tarce"]);
+    assert_contains(&error, &["trace"]);
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_named_with_the_way_out() {
+    let folder = Folder::new();
+    let program = folder.build("prog", EMPTY);
+    let occupied = folder.file("occupied", "");
+    let mut command = folder.command(&["trace", &program]);
+    command.env("PARALLAX_CACHE", occupied.join("below"));
+    let (_, error) = expect(70, command);
+    assert_contains(&error, &["occupied", "PARALLAX_CACHE"]);
+}
+
+#[test]
+fn colours_are_for_terminals_only() {
+    let folder = Folder::new();
+    let (_, error) = folder.expect(2, &["trace", "./nothing"]);
+    assert!(!error.contains('\x1b'), "{error:?}");
+}
