@@ -86,6 +86,21 @@ pub fn modules(
     first_error.map_or(Ok(objects), Err)
 }
 
+/// How many of the program's modules have their object in the cache.
+pub fn cached(
+    program: &Program,
+    variant: Variant,
+    bundle: &Bundle,
+    options: &Options<'_>,
+) -> usize {
+    let is_cached = |module: &&Module| {
+        Recipe::new(module, variant, bundle)
+            .object(options)
+            .is_file()
+    };
+    program.modules.iter().filter(is_cached).count()
+}
+
 /// Compiles bitcode that does not come from a program: a model.
 pub fn bitcode(
     name: &str,

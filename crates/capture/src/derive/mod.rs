@@ -96,6 +96,16 @@ pub fn derive(
     derivation.derive(program).map(|result| result.derived)
 }
 
+/// How many of a program's modules need not be compiled again to derive a variant.
+pub fn cached_modules(
+    program: &Program,
+    variant: Variant,
+    options: &Options<'_>,
+) -> Result<usize, DeriveError> {
+    let bundle = Bundle::unpack()?;
+    Ok(compile::cached(program, variant, &bundle, options))
+}
+
 /// One call of [`derive()`], including the libraries that it leads to.
 struct Derivation<'a> {
     variant: Variant,

@@ -1,10 +1,10 @@
 //! `parallax doctor`: what is missing on the machine, and how much of a program is captured.
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use parallax_bundle::Bundle;
-use parallax_capture::{Compiler, Inventory, Program, Variant, clang, inventory};
+use parallax_capture::{Compiler, Inventory, Program, clang, inventory};
 use parallax_engine::doctor::{Check, Status, machine};
 
 use super::shared;
@@ -127,17 +127,11 @@ fn write_program(text: &mut String, program: &Program, inventory: &Inventory) {
     if inventory.foreign.is_empty() {
         let _ = writeln!(text, "  foreign objects   none");
     }
-    let cached = cached_variants(&program.path);
+    let cached = shared::cached_variants(program);
     let list = if cached.is_empty() {
         "none yet".to_owned()
     } else {
         cached.join(", ")
     };
     let _ = writeln!(text, "  variants cached   {list}");
-}
-
-/// Names of the variants of this program that are in the cache, whatever their age.
-fn cached_variants(_program: &Path) -> Vec<&'static str> {
-    let _ = [Variant::Traced, Variant::Checked, Variant::Covered];
-    Vec::new()
 }

@@ -84,6 +84,27 @@ pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
     derived.map_err(|error| derive_failure(&error))
 }
 
+/// Which variants of the program are in the cache, and how complete.
+pub fn cached_variants(program: &Program) -> Vec<String> {
+    let options = Options {
+        cache_dir: cache_directory(),
+        jobs: 1,
+        progress: &|_| {},
+    };
+    let total = program.modules.len();
+    let mut list = Vec::new();
+    for variant in [Variant::Traced, Variant::Checked, Variant::Covered] {
+        let cached = parallax_capture::cached_modules(program, variant, &options).unwrap_or(0);
+        if cached == total && total > 0 {
+            list.push(variant.name().to_owned());
+        } else if cached > 0 {
+            let name = variant.name();
+            list.push(format!("{name} ({cached} of {total} modules)"));
+        }
+    }
+    list
+}
+
 fn derive_failure(error: &DeriveError) -> Failure {
     let exit = match error {
         DeriveError::Library(_) | DeriveError::NoModules { .. } => Exit::Usage,

@@ -3,9 +3,10 @@
 use parallax_abi::Op;
 use parallax_abi::trace::{Event, EventKind};
 use parallax_engine::trace::{ObjectView, Trace};
+use parallax_expr::text::{self, Limits, Names};
 use parallax_expr::value;
 
-use super::{Folded, Report, expression, words};
+use super::{Folded, Report, words};
 use crate::console::printable;
 use crate::size::counted;
 
@@ -28,7 +29,7 @@ impl<'a> Explain<'a> {
         if self.trace.node(label).is_none() {
             return "?".to_owned();
         }
-        expression::show(self.trace, label)
+        text::render(self.trace, label, self, Limits::default())
     }
 
     /// The value that an expression had in this run.
@@ -172,6 +173,22 @@ impl<'a> Explain<'a> {
             | EventKind::Allocation
             | EventKind::Length => self.operation(entry),
         }
+    }
+}
+
+impl Names for Explain<'_> {
+    fn source(&self, source: u32) -> String {
+        let known = self.trace.source(source);
+        known.map_or_else(|| format!("source{source}"), |known| known.to_string())
+    }
+
+    fn object(&self, object: u32) -> String {
+        let prefix = match self.trace.object(object) {
+            Some(known) if !known.name.is_empty() => return printable(known.name),
+            Some(known) => words::object_name(known.kind),
+            None => "object",
+        };
+        format!("{prefix}{object}")
     }
 }
 

@@ -5,7 +5,6 @@
 //! words only when an entry is shown.
 
 mod explain;
-mod expression;
 mod json;
 mod source;
 mod text;

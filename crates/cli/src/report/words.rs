@@ -92,6 +92,18 @@ pub fn object(kind: ObjectKind) -> &'static str {
     }
 }
 
+/// What an object without a name is called in expressions, before its number.
+pub fn object_name(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::Global => "global",
+        ObjectKind::Stack => "stack",
+        ObjectKind::Heap => "heap",
+        ObjectKind::Library => "libc",
+        ObjectKind::Argument => "argument",
+        ObjectKind::Unknown => "memory",
+    }
+}
+
 /// Why tracing stopped, and what helps.
 pub fn stop(stop: Stop) -> (&'static str, &'static str) {
     match stop {
