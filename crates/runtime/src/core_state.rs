@@ -3,7 +3,7 @@
 use crate::global::Global;
 use crate::inputs::Inputs;
 use crate::map::{Map, Seen};
-use crate::memo::Memo;
+use crate::memo::{BinaryKey, LoadKey, Memo};
 use crate::nodes::Nodes;
 use crate::objects::Objects;
 use crate::tables::Tables;
@@ -11,7 +11,8 @@ use crate::tables::Tables;
 /// The runtime's mutable state.
 pub struct Core {
     pub nodes: Nodes,
-    pub memo: Memo,
+    pub operations: Memo<BinaryKey>,
+    pub loads: Memo<LoadKey>,
     /// Contexts by (parent, site).
     pub contexts: Map,
     /// Loss records by (kind, site, name).
@@ -26,7 +27,8 @@ pub struct Core {
 /// Reached through [`crate::lock::enter`] only.
 pub static CORE: Global<Core> = Global::new(Core {
     nodes: Nodes::new(),
-    memo: Memo::new(),
+    operations: Memo::new(),
+    loads: Memo::new(),
     contexts: Map::new(),
     losses: Map::new(),
     seen: Seen::new(),

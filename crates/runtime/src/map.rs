@@ -16,6 +16,7 @@ struct Slots {
 }
 
 const FIRST_SLOTS: usize = 4096;
+const HUGE_PAGE: usize = 2 << 20;
 const HEADER: usize = size_of::<Slots>();
 
 fn bytes_of(slots: usize) -> usize {
@@ -23,7 +24,12 @@ fn bytes_of(slots: usize) -> usize {
 }
 
 fn fresh(slots: usize) -> Option<*mut Slots> {
-    let table = sys::allocate(bytes_of(slots))? as *mut Slots;
+    let bytes = bytes_of(slots);
+    let table = sys::allocate(bytes)? as *mut Slots;
+    if bytes >= HUGE_PAGE {
+        // Slots are visited at random: small pages would cost a miss each.
+        sys::advise(table as usize, bytes, sys::MADV_HUGEPAGE);
+    }
     // SAFETY: fresh memory of sufficient size.
     unsafe { (*table).mask = slots - 1 };
     Some(table)
@@ -198,6 +204,44 @@ mod tests {
         for index in 0..50_000u32 {
             let hash = hash::pair(u64::from(index), 7);
             assert_eq!(map.find(hash, |at| at == index), Some(index));
+        }
+    }
+
+    /// Slots looked at until an index is found.
+    fn probes(map: &Map, hash: u64, index: u32) -> usize {
+        // SAFETY: the index is in the map.
+        unsafe {
+            let mask = (*map.table).mask;
+            let start = Map::short(hash) as usize & mask;
+            let mut at = start;
+            while *slot(map.table, at) as u32 != index + 1 {
+                at = (at + 1) & mask;
+            }
+            at.wrapping_sub(start) & mask
+        }
+    }
+
+    #[test]
+    fn keys_in_progression_do_not_cluster() {
+        let hashes: [fn(u64) -> u64; 3] = [
+            |n| hash::pair(hash::pair(0x2001, 0) ^ n, 0),
+            |n| hash::pair(n << 32 | 0x2010, n + 1),
+            |n| hash::pair(0x0802 | 7 << 32, n),
+        ];
+        for (kind, hash) in hashes.iter().enumerate() {
+            let mut map = Map::new();
+            let count = 80_000u32;
+            for index in 0..count {
+                assert!(map.insert(hash(index.into()), index));
+            }
+            let total: usize = (0..count)
+                .map(|index| probes(&map, hash(index.into()), index))
+                .sum();
+            let average = total as f64 / f64::from(count);
+            assert!(
+                average < 1.0,
+                "{average} probes on average for keys of kind {kind}"
+            );
         }
     }
 

@@ -6,7 +6,7 @@
 //! are logged, each (operator, operands) once.
 
 use crate::core_state::Core;
-use crate::memo::Key;
+use crate::memo::BinaryKey;
 use crate::trace::new_event;
 use crate::{context, hash, lock, loss, nodes, trace};
 use parallax_abi::Op;
@@ -106,6 +106,18 @@ pub fn unary(packed: u64, a: Operand, site: u64) -> u32 {
     let Some(mut core) = lock::enter() else {
         return 0;
     };
+    let (lo, hi) = (a.value as u64, (a.value >> 64) as u64);
+    let key = BinaryKey {
+        code: packed | UNARY,
+        a: lo,
+        b: hi,
+        la: a.label,
+        lb: 0,
+    };
+    let known = core.operations.get(&key);
+    if known != 0 {
+        return known;
+    }
     let core = &mut *core;
     let a = checked(core, a, code::from(packed), op as u8, site);
     if a.label == 0 {
@@ -121,8 +133,13 @@ pub fn unary(packed: u64, a: Operand, site: u64) -> u32 {
     if packed & code::NEGATE != 0 {
         label = build::not(&mut core.nodes, label);
     }
-    finish_or_undefined(core, label, site)
+    let label = finish_or_undefined(core, label, site);
+    core.operations.put(key, label);
+    label
 }
+
+/// Tells unary operations from binary ones in the cache.
+const UNARY: u64 = 1 << 63;
 
 /// Binary operator on at most 64 bits.
 #[inline]
@@ -133,18 +150,18 @@ pub fn binary(packed: u64, la: u32, lb: u32, a: u64, b: u64, site: u64) -> u32 {
     let Some(mut core) = lock::enter() else {
         return 0;
     };
-    let key = Key {
+    let key = BinaryKey {
         code: packed,
         a,
         b,
         la,
         lb,
     };
-    match core.memo.get(&key) {
+    match core.operations.get(&key) {
         0 => {
             let operands = (Operand::new(la, a, 0), Operand::new(lb, b, 0));
             let result = compute(&mut core, packed, operands, site);
-            core.memo.put(key, result);
+            core.operations.put(key, result);
             result
         }
         known => known,

@@ -5,6 +5,7 @@
 //! stopped and inside signal handlers, because a label that outlives its byte is wrong.
 
 use crate::core_state::Core;
+use crate::memo::LoadKey;
 use crate::presence::{self, GRANULE, LIMIT};
 use crate::{lock, loss, nodes, trace};
 use parallax_abi::layout::{LABEL_BYTE_BITS, label_address};
@@ -66,35 +67,90 @@ pub unsafe fn load(address: u64, size: u64, site: u64) -> u32 {
     if !trace::active() || !is_valid(address, size) || size == 0 || size > MAX_BYTES {
         return 0;
     }
-    // SAFETY: passed on to the caller.
+    // SAFETY: passed on to the caller. The common sizes are told apart, so that
+    // their loops are unrolled.
+    unsafe {
+        match size {
+            1 => load_words::<1>(address, site),
+            2 => load_words::<2>(address, site),
+            4 => load_words::<4>(address, site),
+            8 => load_words::<8>(address, site),
+            _ => match is_labelled(words(address), size as usize) {
+                true => load_parts(address, size, site),
+                false => vain(address),
+            },
+        }
+    }
+}
+
+#[cold]
+unsafe fn vain(address: u64) -> u32 {
+    // SAFETY: as `load`.
+    unsafe { presence::visited_in_vain(address) };
+    0
+}
+
+#[inline(always)]
+unsafe fn is_labelled(at: *const u32, count: usize) -> bool {
+    // SAFETY: as `load`.
+    unsafe { (0..count).fold(0, |any, index| any | *at.add(index)) != 0 }
+}
+
+/// A whole node is found without lock and construction.
+#[inline(always)]
+unsafe fn load_words<const N: usize>(address: u64, site: u64) -> u32 {
+    // SAFETY: as `load`.
     unsafe {
         let at = words(address);
         let first = *at;
-        let mut any = first;
-        let mut run = first & 15 == 0;
-        for index in 1..size as u32 {
-            let word = *at.add(index as usize);
-            any |= word;
-            run &= word == first.wrapping_add(index);
+        let mut others = 0;
+        for index in 1..N {
+            others |= *at.add(index) ^ first.wrapping_add(index as u32);
         }
-        if any == 0 {
-            presence::visited_in_vain(address);
-            return 0;
-        }
-        if run {
+        if first & 15 == 0 && others == 0 && first != 0 {
             let label = first >> LABEL_BYTE_BITS;
             let node = trace::node(label);
-            if u64::from(node.width) == 8 * size && memory(address, size) == (node.lo, node.hi) {
+            if usize::from(node.width) == 8 * N && memory(address, N as u64) == (node.lo, node.hi) {
                 return label;
             }
         }
-        match lock::enter() {
-            Some(mut core) => {
-                let label = assemble(&mut core, address, size, site);
-                nodes::finish(&mut core, label, site)
-            }
-            None => 0,
+        if is_labelled(at, N) {
+            load_parts(address, N as u64, site)
+        } else {
+            vain(address)
         }
+    }
+}
+
+/// Builds the value from the labels of its bytes.
+#[cold]
+unsafe fn load_parts(address: u64, size: u64, site: u64) -> u32 {
+    let Some(mut core) = lock::enter() else {
+        return 0;
+    };
+    // SAFETY: as `load`.
+    unsafe {
+        // The same bytes were likely put together before, in the same state.
+        let mut key = LoadKey {
+            words: [0; 8],
+            value: 0,
+            size,
+        };
+        if size <= 8 {
+            core::ptr::copy_nonoverlapping(words(address), key.words.as_mut_ptr(), size as usize);
+            key.value = memory(address, size).0;
+            let known = core.loads.get(&key);
+            if known != 0 {
+                return known;
+            }
+        }
+        let label = assemble(&mut core, address, size, site);
+        let label = nodes::finish(&mut core, label, site);
+        // A stale label that was just dropped makes the key one that is not found again.
+        if size <= 8 {
+            core.loads.put(key, label);
+        }
+        label
     }
 }
 

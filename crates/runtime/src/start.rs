@@ -4,6 +4,11 @@
 //! environment names, and makes arguments and standard input symbolic. Without a
 //! trace the tables are there, empty, and nothing else happens.
 //!
+//! The tables come even earlier than the rest: a `-static` program's own `malloc`
+//! is called by libc before there are arguments or hooks. What runs first in every kind
+//! of executable is the resolver of an indirect function, so one is put there that resolves
+//! nothing and reserves the tables.
+//!
 //! When the tables cannot be had because the address space is laid out
 //! unfavourably (`ulimit -s unlimited`), the program is executed once more with
 //! settings that help. When they cannot be had at all (`ulimit -v`), the plain program runs
@@ -32,6 +37,60 @@ const CANNOT_RUN: i32 = 125;
 #[unsafe(link_section = ".preinit_array")]
 static SET_UP: unsafe extern "C" fn(i32, Strings, Strings) = set_up;
 
+#[cfg(not(all(feature = "freestanding", not(test))))]
+mod early {
+    pub use super::reserve_tables as tables;
+}
+
+/// Reservation of the tables by an indirect function's resolver.
+#[cfg(all(feature = "freestanding", not(test)))]
+mod early {
+    use crate::sys::Errno;
+    use core::arch::{asm, global_asm};
+    use core::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+    const RESERVED: i32 = i32::MAX;
+    /// 0 before the first attempt, then [`RESERVED`] or the negative error number.
+    static STATE: AtomicI32 = AtomicI32::new(0);
+
+    global_asm!(
+        ".type __plx_early, @gnu_indirect_function",
+        ".set __plx_early, {resolver}",
+        ".pushsection .data.rel.ro.__plx_early_pointer,\"aw\",@progbits",
+        ".balign 8",
+        "__plx_early_pointer:",
+        ".quad __plx_early",
+        ".popsection",
+        resolver = sym resolve,
+    );
+
+    /// Runs before relocation is finished and before there is a thread block: system
+    /// calls and statics are all that may be used.
+    extern "C" fn resolve() -> usize {
+        let state = match super::reserve_tables() {
+            Ok(()) => RESERVED,
+            Err(Errno(number)) => -number.max(1),
+        };
+        STATE.store(state, Relaxed);
+        resolve as *const () as usize
+    }
+
+    /// How the reservation went.
+    pub fn tables() -> Result<(), Errno> {
+        // Keeps the pointer, and so the resolver, in programs linked with --gc-sections.
+        // SAFETY: computes an address.
+        unsafe {
+            asm!("lea {0}, [rip + __plx_early_pointer]", out(reg) _,
+                 options(nomem, nostack, preserves_flags));
+        }
+        match STATE.load(Relaxed) {
+            RESERVED => Ok(()),
+            0 => super::reserve_tables(),
+            state => Err(Errno(-state)),
+        }
+    }
+}
+
 /// What [`ENVIRONMENT`] asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wish {
@@ -48,7 +107,7 @@ unsafe extern "C" fn set_up(argc: i32, argv: Strings, envp: Strings) {
     unsafe {
         let restarted = remove(envp, GUARD_NAME);
         let wish = lookup(envp, ENVIRONMENT).map_or(Wish::Untraced, parse);
-        if let Err(errno) = reserve_tables() {
+        if let Err(errno) = early::tables() {
             if errno.0 != sys::ENOMEM && !restarted {
                 restart(argv, envp);
             }
