@@ -1,0 +1,261 @@
+//! The report for people.
+//!
+//! Short by default: places in the order in which the program came by, at each the
+//! source line and the first few conditions, the rest counted. Nothing that limits what
+//! the report can say (losses, limits, damage) is ever left out.
+
+mod findings;
+mod places;
+
+use std::fmt::Write as _;
+
+use parallax_engine::run::{Captured, End};
+
+use super::explain::Explain;
+use super::source::Places;
+use super::{Folded, Report, words};
+use crate::console::{Palette, printable, shorten};
+use crate::size::{counted, show_bytes, show_time};
+
+/// How much to show.
+#[derive(Clone, Copy, Debug)]
+pub struct Detail {
+    /// Everything.
+    pub all: bool,
+    /// Events one by one instead of places.
+    pub events: bool,
+    /// The program's output (it went to the terminal otherwise).
+    pub output: bool,
+    pub width: usize,
+}
+
+impl Detail {
+    fn places(&self) -> usize {
+        if self.all { usize::MAX } else { 20 }
+    }
+
+    fn rows(&self) -> usize {
+        if self.all { usize::MAX } else { 4 }
+    }
+
+    fn output_lines(&self) -> usize {
+        if self.all { usize::MAX } else { 10 }
+    }
+}
+
+/// The whole report.
+pub fn render(report: &Report, detail: &Detail) -> String {
+    let mut writer = Writer {
+        report,
+        detail: *detail,
+        places: Places::new(report.sites),
+        explain: Explain::new(report),
+        text: String::new(),
+    };
+    writer.write();
+    writer.text
+}
+
+struct Writer<'a> {
+    report: &'a Report<'a>,
+    detail: Detail,
+    places: Places<'a>,
+    explain: Explain<'a>,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn write(&mut self) {
+        self.ending();
+        if self.detail.output {
+            let outcome = self.report.outcome;
+            self.output("stdout", &outcome.stdout);
+            self.output("stderr", &outcome.stderr);
+        }
+        if self.detail.events {
+            self.events();
+        } else {
+            self.sections();
+        }
+        self.losses();
+        self.mismatches();
+        self.limits();
+        self.totals();
+    }
+
+    fn ending(&mut self) {
+        let outcome = self.report.outcome;
+        let time = show_time(outcome.duration);
+        let ending = match outcome.end {
+            End::Exit(0) => format!("ended with exit code {} after {time}", Palette.good("0")),
+            End::Exit(code) => {
+                let code = Palette.warn(&code.to_string());
+                format!("ended with exit code {code} after {time}")
+            }
+            End::Signal(number) => {
+                let name = Palette.bad(&words::signal(number));
+                format!("was killed by {name} after {time}")
+            }
+            End::Timeout => {
+                let limit = Palette.bad(&show_time(self.report.timeout));
+                format!("did not end within {limit} and was stopped (--timeout)")
+            }
+            End::OutOfMemory => {
+                let limit = Palette.bad(&show_bytes(self.report.memory));
+                format!("used more than {limit} of memory and was stopped (--memory)")
+            }
+        };
+        let program = Palette.heading(&self.report.program.display().to_string());
+        self.line(&format!("{program} {ending}"));
+        if outcome.leftover_processes > 0 {
+            let left = counted(u64::from(outcome.leftover_processes), "process/processes");
+            self.line(&format!("  {left} that it left behind were stopped too"));
+        }
+    }
+
+    fn output(&mut self, name: &str, captured: &Captured) {
+        if captured.total == 0 {
+            return;
+        }
+        let size = show_bytes(captured.total);
+        self.line(&format!(
+            "\n{} {}",
+            Palette.heading(name),
+            Palette.dim(&size)
+        ));
+        let mut lines = captured.bytes.split(|byte| *byte == b'\n').peekable();
+        let mut shown = 0;
+        while let Some(line) = lines.next() {
+            if line.is_empty() && lines.peek().is_none() {
+                break;
+            }
+            if shown == self.detail.output_lines() {
+                let rest = lines.filter(|line| !line.is_empty()).count() + 1;
+                let more = format!("  … {} more", counted(rest as u64, "line"));
+                self.line(&Palette.dim(&more));
+                return;
+            }
+            let text = printable(line);
+            let text = if self.detail.all {
+                text
+            } else {
+                shorten(&text, self.detail.width.saturating_sub(4))
+            };
+            self.line(&format!("  {} {text}", Palette.dim("│")));
+            shown += 1;
+        }
+        if captured.truncated() {
+            let kept = show_bytes(captured.bytes.len() as u64);
+            self.line(&Palette.dim(&format!("  … only the first {kept} were kept")));
+        }
+    }
+
+    fn events(&mut self) {
+        self.line(&format!("\n{}", Palette.heading("Events")));
+        let most = if self.detail.all { usize::MAX } else { 200 };
+        let events: Vec<_> = self.report.trace.events().collect();
+        for (number, (kind, event)) in events.iter().take(most).enumerate() {
+            let entry = Folded {
+                kind: *kind,
+                first: **event,
+                count: 1,
+            };
+            let what = self.explain.event(&entry);
+            let name = self.places.name(entry.site());
+            let place = if event.site == 0 { "" } else { &name };
+            let mut line = format!(
+                "  {number:>6} {} {} {what}",
+                Palette.warn(&format!("{:<13}", words::event(*kind))),
+                Palette.place(place)
+            );
+            if event.process > 1 {
+                let _ = write!(
+                    line,
+                    " {}",
+                    Palette.dim(&format!("process {}", event.process))
+                );
+            }
+            self.line(&line);
+        }
+        if events.len() > most {
+            let more = format!(
+                "  … {} more, --all",
+                counted((events.len() - most) as u64, "event")
+            );
+            self.line(&Palette.dim(&more));
+        }
+    }
+
+    /// Everything that makes the report less than the whole truth.
+    fn limits(&mut self) {
+        let trace = self.report.trace;
+        let mut notes = Vec::new();
+        if let Some(stop) = trace.stop() {
+            let (why, help) = words::stop(stop);
+            notes.push(format!(
+                "tracing stopped before the program ended: {why}; {help}"
+            ));
+        }
+        if let Some(refusal) = trace.refusal() {
+            notes.push(format!("not traced: {}", words::refusal(refusal)));
+        } else if !trace.attached() {
+            notes.push("not traced: the program ended before its first instruction".to_owned());
+        }
+        let damaged = trace.damaged_nodes() + trace.damaged_events();
+        if damaged > 0 {
+            let entries = counted(damaged.into(), "entry/entries");
+            notes.push(format!(
+                "{entries} of the trace were not completely written"
+            ));
+        }
+        if !notes.is_empty() {
+            self.line("");
+        }
+        for note in notes {
+            self.line(&format!("{} {note}", Palette.warn("note:")));
+        }
+    }
+
+    fn totals(&mut self) {
+        let trace = self.report.trace;
+        let mut parts = vec![
+            counted(trace.node_count().into(), "expression"),
+            counted(trace.event_count().into(), "event"),
+        ];
+        if trace.process_count() > 1 {
+            parts.push(counted(trace.process_count().into(), "process/processes"));
+        }
+        parts.push(format!(
+            "{} of CPU time",
+            show_time(self.report.outcome.cpu)
+        ));
+        self.line(&format!(
+            "\n{} {}",
+            Palette.heading("Totals"),
+            parts.join(", ")
+        ));
+        let sources = self.report.sources();
+        if sources.is_empty() {
+            self.line("  no symbolic input");
+            return;
+        }
+        let most = if self.detail.all { usize::MAX } else { 8 };
+        let mut inputs: Vec<String> = sources
+            .iter()
+            .take(most)
+            .map(|source| match source.bytes {
+                0 => source.name.clone(),
+                bytes => format!("{} ({})", source.name, show_bytes(bytes)),
+            })
+            .collect();
+        if sources.len() > most {
+            inputs.push(format!("{} more", sources.len() - most));
+        }
+        self.line(&format!("  input: {}", inputs.join(", ")));
+    }
+}
