@@ -5,7 +5,10 @@
 //! a forked child that inherits a lock held by a thread that does not exist in
 //! it takes the lock over. A thread that enters while it is already inside (a
 //! signal handler that interrupted the runtime) is refused: its caller
-//! gives up the label, and the loss is recorded by whoever enters next.
+//! gives up the label, and the loss is recorded by whoever enters next. If such a handler
+//! leaves by `siglongjmp`, the interrupted activation never ends; that is noticed
+//! by the stack having been unwound past it, and the thread lets itself in again. (Every
+//! structure behind the lock changes by single stores that leave it usable.)
 //!
 //! Forks are noticed by a page that the kernel wipes in the child, so that a
 //! look at one word replaces a system call at every entry.
@@ -55,11 +58,12 @@ pub fn enter() -> Option<Guard> {
     let local = tls::local();
     // SAFETY: this thread's own block.
     unsafe {
-        if (*local).protocol.busy != 0 {
+        if (*local).protocol.busy != 0 && !was_abandoned(local) {
             REENTRIES.fetch_add(1, Relaxed);
             return None;
         }
         (*local).protocol.busy = 1;
+        (*local).entered_at = &raw const local as u64;
     }
     compiler_fence(SeqCst);
     if is_new_process() {
@@ -74,6 +78,28 @@ pub fn enter() -> Option<Guard> {
         report_reentries(&mut guard);
     }
     Some(guard)
+}
+
+/// Whether the activation that set `busy` is gone: the stack is unwound past it, and we
+/// are not on a signal stack, where addresses say nothing. Gives back what it held.
+#[cold]
+unsafe fn was_abandoned(local: *mut Local) -> bool {
+    let here = &raw const local as u64;
+    // SAFETY: this thread's own block.
+    unsafe {
+        if (*local).entered_at >= here || sys::is_on_signal_stack() {
+            return false;
+        }
+    }
+    let me = identity(local);
+    let _ = OWNER.compare_exchange(me, 0, Relaxed, Relaxed);
+    true
+}
+
+/// Kernel's number of the process whose state this is. Another one than the running
+/// process's in a child made by `vfork`, which borrows it.
+pub fn owner_process() -> u32 {
+    PROCESS.load(Relaxed)
 }
 
 #[inline(always)]
@@ -176,6 +202,20 @@ impl DerefMut for Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[inline(never)]
+    fn enter_and_never_leave() {
+        let mut depth = [0u8; 512];
+        core::hint::black_box(&mut depth);
+        core::mem::forget(enter().expect("first entry"));
+        core::hint::black_box(&mut depth);
+    }
+
+    #[test]
+    fn a_thread_that_was_torn_out_of_the_runtime_can_enter_again() {
+        enter_and_never_leave();
+        assert!(enter().is_some());
+    }
 
     #[test]
     fn a_thread_that_is_inside_is_refused_until_it_leaves() {

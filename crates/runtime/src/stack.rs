@@ -13,7 +13,8 @@ struct StackObject {
     size: u64,
 }
 
-const FIRST_CAPACITY: u64 = 4096;
+/// One page: a thread that ends leaves its array behind.
+const FIRST_CAPACITY: u64 = 256;
 /// Objects looked at before a search gives up.
 const SEARCH_LIMIT: u64 = 1 << 16;
 

@@ -196,8 +196,11 @@ pub fn exit_event(status: i32) {
     if !trace::active() {
         return;
     }
-    // Entering notices a fork, so that the event gets the right process number.
-    if let Some(_core) = lock::enter() {
+    // Entering notices a fork, so that the event gets the right process number; a child
+    // of `vfork` is no process of the trace.
+    if let Some(_core) = lock::enter()
+        && lock::owner_process() == sys::process_id()
+    {
         let x = status as u32 & 0xff;
         let context = trace::ROOT_CONTEXT;
         trace::event(Event {

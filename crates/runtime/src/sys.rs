@@ -190,6 +190,15 @@ pub fn thread_is_gone(process: u32, thread: u32) -> bool {
     asked == Err(Errno(ESRCH))
 }
 
+/// Whether this thread is running on its alternate signal stack.
+pub fn is_on_signal_stack() -> bool {
+    const SS_ONSTACK: u64 = 1;
+    let mut stack = [0u64; 3];
+    // SAFETY: the array is a `stack_t`; its second word holds the flags.
+    let asked = unsafe { call(131, [0, stack.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    asked.is_ok() && stack[1] & SS_ONSTACK != 0
+}
+
 pub fn yield_now() {
     // SAFETY: no arguments.
     let _ = unsafe { call(24, [0; 6]) };

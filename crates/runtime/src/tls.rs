@@ -16,6 +16,8 @@ pub struct Local {
     pub thread: u32,
     /// Value of [`crate::lock`]'s fork counter when `thread` was asked.
     pub generation: u32,
+    /// Stack address at which this thread entered the slow path.
+    pub entered_at: u64,
     /// Highest end of any stack object registered by this thread.
     pub stack_high: u64,
 }

@@ -93,6 +93,57 @@ fn a_forked_child_writes_under_its_own_number() {
         .collect();
     assert_eq!(branches, [(1, 1), (2, 2), (3, 1)]);
     assert_eq!(region.header().processes.load(Relaxed), 2);
+    let exits: Vec<_> = region
+        .events_of(EventKind::Exit)
+        .iter()
+        .map(|e| (e.process, e.x))
+        .collect();
+    assert_eq!(exits, [(2, 7), (1, 5)]);
+}
+
+#[test]
+fn a_child_that_borrows_the_memory_of_its_parent_does_not_end_the_parent() {
+    let program = program("branch", "-vfork", &[]);
+    let region = Region::new(ALL);
+    assert_eq!(
+        region.run(&program, &["vfork"], b"a").status.code(),
+        Some(5)
+    );
+    let exits: Vec<_> = region
+        .events_of(EventKind::Exit)
+        .iter()
+        .map(|e| (e.process, e.x))
+        .collect();
+    assert_eq!(exits, [(1, 5)]);
+}
+
+#[test]
+fn an_executed_program_goes_on_where_the_first_one_stopped_reading() {
+    let program = program("branch", "-exec", &[]);
+    let region = Region::new(ALL);
+    assert_eq!(
+        region.run(&program, &["exec"], b"ab").status.code(),
+        Some(5)
+    );
+    let sources = region.sources();
+    let kinds: Vec<_> = sources.iter().map(|source| source.kind).collect();
+    // The second program's arguments come from the first: they are no input.
+    assert_eq!(
+        kinds,
+        [SourceKind::Stdin as u32, SourceKind::Argument as u32]
+    );
+    let inputs: Vec<_> = region
+        .events_of(EventKind::Input)
+        .iter()
+        .map(|e| (e.process, sources[e.x as usize].kind, e.y, e.label))
+        .collect();
+    let stdin = SourceKind::Stdin as u32;
+    assert_eq!(inputs[1..], [(1, stdin, 0, 1), (2, stdin, 1, 1)]);
+    let processes = region.events_of(EventKind::Process);
+    assert_eq!(
+        processes.iter().map(|e| e.detail).collect::<Vec<_>>(),
+        [0, 0]
+    );
 }
 
 #[test]

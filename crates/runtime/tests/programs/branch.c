@@ -8,6 +8,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+void __plx_m__exit(int status) __attribute__((noreturn));
+
 static unsigned char buffer[16];
 
 /* if (buffer[0] + 1 == 'b') at `site`. */
@@ -32,6 +34,13 @@ int main(int argc, char **argv)
         decide(1);
         return 0;
     }
+    if (!strcmp(what, "exec")) {
+        if (__plx_m_read(0, buffer, 1) < 1)
+            return 3;
+        decide(1);
+        execl(argv[0], argv[0], "second", NULL);
+        return 4;
+    }
     if (__plx_m_read(0, buffer, sizeof buffer) < 1)
         return 3;
     decide(1);
@@ -39,11 +48,17 @@ int main(int argc, char **argv)
         *(volatile int *)8 = 1;
     if (!strcmp(what, "abort"))
         abort();
+    if (!strcmp(what, "vfork")) {
+        pid_t child = vfork();
+        if (child == 0)
+            __plx_m__exit(9);
+        waitpid(child, NULL, 0);
+    }
     if (!strcmp(what, "fork")) {
         pid_t child = fork();
         if (child == 0) {
             decide(2);
-            _exit(7);
+            __plx_m__exit(7);
         }
         waitpid(child, NULL, 0);
         decide(3);
