@@ -6,7 +6,7 @@
 //!   list of rewrite rules.
 //! * [`eval`] computes operators on concrete values, bit for bit as the machine does.
 //! * [`Evaluator`] computes any node for any input.
-//! * [`sexpr`] is the text form for tests and logs.
+//! * [`text`] is for people, [`sexpr`] for tests and logs, [`smtlib`] for solvers.
 //!
 //! The core (`Store`, `build`, `eval`) allocates nothing and never panics on
 //! well-formed nodes: it runs inside the traced program at every symbolic
@@ -34,6 +34,10 @@ mod names;
 pub mod sexpr;
 #[cfg(feature = "std")]
 mod share;
+#[cfg(feature = "std")]
+pub mod smtlib;
+#[cfg(feature = "std")]
+pub mod text;
 
 pub use parallax_abi::Op;
 pub use parallax_abi::op::Rounding;

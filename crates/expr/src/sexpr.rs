@@ -228,7 +228,10 @@ impl<'t, S: Store + ?Sized> Parser<'_, 't, S> {
         let value = number(digits)
             .filter(|v| *v <= crate::bits::mask(width))
             .ok_or_else(bad)?;
-        Ok(build::constant(self.store, width, value))
+        match build::constant(self.store, width, value) {
+            0 => Err(ParseError::NotBuilt),
+            label => Ok(label),
+        }
     }
 
     fn bindings(&mut self) -> Result<Label, ParseError> {

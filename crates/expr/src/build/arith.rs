@@ -220,10 +220,10 @@ pub(super) fn multiply<S: Store + ?Sized>(s: &mut S, x: Term, y: Term) -> Label 
         let k = constant(s, width, k.wrapping_neg());
         return super::binary(s, Op::Mul, x.a, k);
     }
-    if k.is_power_of_two() {
-        if let Some(label) = shift::left_as_concat(s, x, k.trailing_zeros()) {
-            return label;
-        }
+    if k.is_power_of_two()
+        && let Some(label) = shift::left_as_concat(s, x, k.trailing_zeros())
+    {
+        return label;
     }
     make::binary(s, Op::Mul, x, y)
 }

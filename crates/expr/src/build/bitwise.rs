@@ -85,10 +85,8 @@ fn and_constant<S: Store + ?Sized>(s: &mut S, x: Term, y: Term, k: u128) -> Labe
                 return with_constant(s, Op::And, x.a, width, inner & k);
             }
         }
-        Op::Or | Op::Xor => {
-            if constant_of(s, x.b).is_some_and(|inner| inner & k == 0) {
-                return with_constant(s, Op::And, x.a, width, k);
-            }
+        Op::Or | Op::Xor if constant_of(s, x.b).is_some_and(|inner| inner & k == 0) => {
+            return with_constant(s, Op::And, x.a, width, k);
         }
         Op::ZExt => {
             let inner = width_of(s, x.a);
@@ -154,10 +152,8 @@ fn or_constant<S: Store + ?Sized>(s: &mut S, x: Term, y: Term, k: u128) -> Label
                 return with_constant(s, Op::Or, x.a, width, inner | k);
             }
         }
-        Op::And => {
-            if constant_of(s, x.b).is_some_and(|inner| inner | k == mask(width)) {
-                return with_constant(s, Op::Or, x.a, width, k);
-            }
+        Op::And if constant_of(s, x.b).is_some_and(|inner| inner | k == mask(width)) => {
+            return with_constant(s, Op::Or, x.a, width, k);
         }
         Op::ZExt => {
             let inner = width_of(s, x.a);

@@ -248,15 +248,16 @@ pub(super) fn less<S: Store + ?Sized>(s: &mut S, op: Op, x: Term, y: Term) -> La
         );
         return answer.build(s, true);
     }
-    if x.op == y.op && matches!(x.op, Op::ZExt | Op::SExt) {
-        if let Some((a, b)) = narrow_both(s, &x, &y) {
-            // Zero extensions are not negative. Sign extension keeps both orders.
-            let order = Order {
-                strict,
-                signed: signed && x.op == Op::SExt,
-            };
-            return super::binary(s, order.op(), a, b);
-        }
+    if x.op == y.op
+        && matches!(x.op, Op::ZExt | Op::SExt)
+        && let Some((a, b)) = narrow_both(s, &x, &y)
+    {
+        // Zero extensions are not negative. Sign extension keeps both orders.
+        let order = Order {
+            strict,
+            signed: signed && x.op == Op::SExt,
+        };
+        return super::binary(s, order.op(), a, b);
     }
     make::binary(s, op, x, y)
 }
