@@ -36,13 +36,16 @@ unsafe fn resolve(core: &mut Core, innermost: *mut Frame) -> u32 {
     let mut batch = [core::ptr::null_mut::<Frame>(); BATCH];
     // SAFETY: frames are live up the chain, ended by null.
     unsafe {
-        while (*innermost).context == 0 {
+        loop {
             let mut missing = 0;
             let mut frame = innermost;
             while !frame.is_null() && (*frame).context == 0 {
                 batch[missing % BATCH] = frame;
                 missing += 1;
                 frame = (*frame).previous;
+            }
+            if missing == 0 {
+                return (*innermost).context;
             }
             for at in (missing.saturating_sub(BATCH)..missing).rev() {
                 let frame = batch[at % BATCH];
@@ -54,7 +57,6 @@ unsafe fn resolve(core: &mut Core, innermost: *mut Frame) -> u32 {
                 };
             }
         }
-        (*innermost).context
     }
 }
 
@@ -79,4 +81,47 @@ fn step(core: &mut Core, parent: u32, site: u64) -> u32 {
         trace::stop(Stop::Memory);
     }
     index
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{lock, testing};
+
+    #[test]
+    fn a_deep_stack_has_the_same_context_whenever_it_is_looked_at() {
+        let _guard = testing::set_up();
+        let frame = Frame {
+            previous: core::ptr::null_mut(),
+            call_site: 0,
+            context: 0,
+            padding: 0,
+        };
+        let chain = || -> Vec<Frame> {
+            let mut frames: Vec<Frame> = (0..1000u64)
+                .map(|depth| Frame {
+                    call_site: 7000 + depth % 3,
+                    ..Frame { ..frame }
+                })
+                .collect();
+            for depth in 1..frames.len() {
+                frames[depth].previous = &raw mut frames[depth - 1];
+            }
+            frames
+        };
+        let mut core = lock::enter().expect("not inside");
+        let mut at_once = chain();
+        let mut step_by_step = chain();
+        // SAFETY: the frames live until the end.
+        unsafe {
+            let context = resolve(&mut core, &raw mut at_once[999]);
+            for depth in (0..1000).step_by(100) {
+                resolve(&mut core, &raw mut step_by_step[depth]);
+            }
+            assert_eq!(resolve(&mut core, &raw mut step_by_step[999]), context);
+            assert_eq!(at_once[0].context, ROOT_CONTEXT);
+            assert_eq!(trace::context(context).parent, at_once[998].context);
+            assert_eq!(trace::context(context).site, at_once[998].call_site);
+        }
+    }
 }

@@ -37,7 +37,7 @@ pub unsafe fn add(address: u64, size: u64) {
 /// # Safety
 /// As [`add`], for any address in user space.
 pub unsafe fn size_at(address: u64) -> Option<u64> {
-    if address % STEP != 0 {
+    if !address.is_multiple_of(STEP) {
         return None;
     }
     // SAFETY: passed on to the caller.
@@ -52,7 +52,7 @@ pub unsafe fn size_at(address: u64) -> Option<u64> {
 /// # Safety
 /// As [`size_at`].
 pub unsafe fn remove(address: u64) {
-    if address % STEP == 0 {
+    if address.is_multiple_of(STEP) {
         // SAFETY: passed on to the caller. A word that is 0 is not touched, to
         // keep the table's untouched pages so.
         unsafe {

@@ -8,10 +8,10 @@
 //! given, no thread, no signal handler, no output. It decides nothing; the engine outside
 //! does the thinking.
 //!
-//! * [`entries`] is what instrumented code calls; [`models`] what takes the place of
+//! * `entries` is what instrumented code calls; `models` what takes the place of
 //!   libc functions.
-//! * [`shadow`] and [`presence`] keep labels, [`nodes`] expressions, [`trace`] the shared region.
-//! * [`lock`] guards everything that takes more than a store.
+//! * `shadow` and `presence` keep labels, `nodes` expressions, `trace` the shared region.
+//! * `lock` guards everything that takes more than a store.
 //!
 //! Models that decide something (string functions, number parsing, stdio) are
 //! written in C, in `models/` beside `src/`, and instrumented like the program.
@@ -27,17 +27,17 @@ mod global;
 mod hash;
 mod heap;
 mod inputs;
-pub mod lock;
+mod lock;
 mod loss;
 mod map;
 mod memo;
 pub mod models;
-pub mod nodes;
+mod nodes;
 mod objects;
 mod ops;
-pub mod presence;
+mod presence;
 mod private;
-pub mod shadow;
+mod shadow;
 mod stack;
 mod start;
 mod sys;
@@ -45,7 +45,7 @@ mod tables;
 #[cfg(test)]
 mod testing;
 mod tls;
-pub mod trace;
+mod trace;
 
 /// A panic in the runtime is a defect of Parallax; the program cannot go on
 /// with half-written state.

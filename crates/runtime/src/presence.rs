@@ -116,7 +116,9 @@ pub unsafe fn next_set(from: u64, end: u64) -> u64 {
     // which lies inside the table.
     unsafe {
         while granule <= last {
-            if granule % 8 == 0 && granule + 7 <= last && byte_at(granule).cast::<u64>().read() == 0
+            if granule.is_multiple_of(8)
+                && granule + 7 <= last
+                && byte_at(granule).cast::<u64>().read() == 0
             {
                 granule += 8;
                 continue;

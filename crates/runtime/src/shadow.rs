@@ -178,7 +178,7 @@ pub unsafe fn drop_stale(core: &mut Core, address: u64, size: u64, site: u64) {
                 }
             }
             at += 1;
-            if at % GRANULE == 0 {
+            if at.is_multiple_of(GRANULE) {
                 at = presence::next_set(at, address + size);
             }
         }

@@ -122,7 +122,9 @@ pub fn use_region(base: usize, size: usize) -> Result<(), AttachError> {
             .checked_mul(record as u64)
             .and_then(|bytes| bytes.checked_add(offset));
         match end {
-            Some(end) if end <= size as u64 && offset % 8 == 0 => Ok(base + offset as usize),
+            Some(end) if end <= size as u64 && offset.is_multiple_of(8) => {
+                Ok(base + offset as usize)
+            }
             _ => Err(AttachError::TooSmall),
         }
     };
