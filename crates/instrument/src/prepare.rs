@@ -54,6 +54,10 @@ pub fn prepare(module: &Module) -> Result<(), InstrumentError> {
     )?;
     let nsw = module.metadata_kind(NO_SIGNED_WRAP);
     for function in module.functions() {
+        // The back end selects instructions for intrinsics by their attributes.
+        if function.intrinsic_name().is_some() {
+            continue;
+        }
         function.relax_function();
         if function.is_declaration() {
             continue;
@@ -79,6 +83,7 @@ fn relax(instruction: Value, nsw: u32) {
             }
             instruction.drop_poison_flags();
         }
+        LLVMCall if instruction.called_value().intrinsic_name().is_some() => {}
         LLVMCall => {
             instruction.relax_call();
             if !instruction.is_must_tail() {

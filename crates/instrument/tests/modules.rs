@@ -3,9 +3,11 @@
 //! What instrumented programs *do* is tested end to end elsewhere.
 
 use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use llvm_sys::bit_writer::LLVMWriteBitcodeToFile;
 use llvm_sys::core::*;
 use llvm_sys::ir_reader::LLVMParseIRInContext;
 use parallax_abi::SiteKind;
@@ -16,7 +18,15 @@ use parallax_record::{Kind, SiteTable, frames};
 fn bitcode(source: &Path, level: &str, directory: &Path) -> PathBuf {
     let output = directory.join(format!("module{level}.bc"));
     let status = Command::new("clang-19")
-        .args(["-w", "-g", level, "-Xclang", "-disable-llvm-passes", "-emit-llvm", "-c"])
+        .args([
+            "-w",
+            "-g",
+            level,
+            "-Xclang",
+            "-disable-llvm-passes",
+            "-emit-llvm",
+            "-c",
+        ])
         .arg(source)
         .arg("-o")
         .arg(&output)
@@ -28,18 +38,29 @@ fn bitcode(source: &Path, level: &str, directory: &Path) -> PathBuf {
 
 /// Instruments a bitcode file and gives its site table.
 fn sites_of(bitcode: &Path, mode: Mode) -> SiteTable {
-    let path = std::ffi::CString::new(bitcode.to_str().expect("UTF-8")).expect("no NUL");
+    let text = |path: &Path| CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
+    let path = text(bitcode);
     let record = unsafe {
         let context = LLVMContextCreate();
-        let (mut buffer, mut module, mut message) =
-            (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+        let (mut buffer, mut module, mut message) = (
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+            std::ptr::null_mut(),
+        );
         assert_eq!(
             LLVMCreateMemoryBufferWithContentsOfFile(path.as_ptr(), &mut buffer, &mut message),
             0
         );
-        assert_eq!(LLVMParseIRInContext(context, buffer, &mut module, &mut message), 0);
+        assert_eq!(
+            LLVMParseIRInContext(context, buffer, &mut module, &mut message),
+            0
+        );
         let record = instrument(module, mode)
             .unwrap_or_else(|error| panic!("{}, {mode:?}: {error}", bitcode.display()));
+        assert_eq!(
+            LLVMWriteBitcodeToFile(module, text(&instrumented(bitcode)).as_ptr()),
+            0
+        );
         LLVMDisposeModule(module);
         LLVMContextDispose(context);
         record
@@ -48,6 +69,23 @@ fn sites_of(bitcode: &Path, mode: Mode) -> SiteTable {
     assert_eq!(frames.len(), 1);
     assert_eq!(frames[0].kind, Kind::Sites as u32);
     serde_json::from_slice(&frames[0].data().expect("data")).expect("a site table")
+}
+
+/// Where [`sites_of`] leaves the instrumented module.
+fn instrumented(bitcode: &Path) -> PathBuf {
+    bitcode.with_extension("instrumented.bc")
+}
+
+/// Optimises and generates code, as deriving a variant does.
+fn generate_code(bitcode: &Path) {
+    let status = Command::new("clang-19")
+        .args(["-w", "-O2", "-c", "-x", "ir"])
+        .arg(bitcode)
+        .arg("-o")
+        .arg(bitcode.with_extension("o"))
+        .status()
+        .expect("clang-19 runs");
+    assert!(status.success(), "{} can be compiled", bitcode.display());
 }
 
 fn sites_of_text(text: &str, mode: Mode) -> SiteTable {
@@ -76,12 +114,14 @@ fn unusual_constructs_stay_valid_in_every_mode_and_level() {
         for level in ["-O0", "-O1", "-O2"] {
             let bitcode = bitcode(&source, level, directory.path());
             let traced = sites_of(&bitcode, Mode::Traced);
+            generate_code(&instrumented(&bitcode));
             let covered = sites_of(&bitcode, Mode::Covered);
+            generate_code(&instrumented(&bitcode));
             assert_eq!(traced, covered, "both variants speak of the same sites");
             count += 1;
         }
     }
-    assert_eq!(count, 15);
+    assert_eq!(count, 18);
 }
 
 const BEFORE: &str = "int f(int x) {\n  if (x > 3)\n    return x / 2;\n  return 7 % x;\n}\n\
@@ -90,7 +130,10 @@ const BEFORE: &str = "int f(int x) {\n  if (x > 3)\n    return x / 2;\n  return 
 #[test]
 fn ids_do_not_depend_on_lines_or_on_other_functions() {
     let moved = format!("// A comment.\nint h(void) {{ return 1; }}\n\n\n{BEFORE}");
-    let (old, new) = (sites_of_text(BEFORE, Mode::Traced), sites_of_text(&moved, Mode::Traced));
+    let (old, new) = (
+        sites_of_text(BEFORE, Mode::Traced),
+        sites_of_text(&moved, Mode::Traced),
+    );
     for function in ["f", "g"] {
         assert!(!ids(&old, function).is_empty());
         assert_eq!(ids(&old, function), ids(&new, function));
@@ -100,7 +143,10 @@ fn ids_do_not_depend_on_lines_or_on_other_functions() {
 #[test]
 fn a_changed_condition_changes_only_its_own_block() {
     let changed = BEFORE.replace("x > 3", "x > 4");
-    let (old, new) = (sites_of_text(BEFORE, Mode::Traced), sites_of_text(&changed, Mode::Traced));
+    let (old, new) = (
+        sites_of_text(BEFORE, Mode::Traced),
+        sites_of_text(&changed, Mode::Traced),
+    );
     assert_eq!(ids(&old, "g"), ids(&new, "g"));
     let (old, new) = (ids(&old, "f"), ids(&new, "f"));
     assert!(!old.is_disjoint(&new), "other blocks keep their ids");
@@ -111,7 +157,11 @@ fn a_changed_condition_changes_only_its_own_block() {
 fn equal_blocks_of_a_function_have_different_ids() {
     let twice = "int f(int x, int *p) { if (x) *p = 1; if (x) *p = 1; return 0; }";
     let table = sites_of_text(twice, Mode::Covered);
-    let all: Vec<u64> = table.functions[0].sites.iter().map(|site| site.id).collect();
+    let all: Vec<u64> = table.functions[0]
+        .sites
+        .iter()
+        .map(|site| site.id)
+        .collect();
     assert_eq!(all.len(), all.iter().collect::<BTreeSet<_>>().len());
 }
 
@@ -121,11 +171,19 @@ fn a_site_names_line_kind_cases_and_successors() {
                 }\n  return x << 1;\n}\n";
     let table = sites_of_text(text, Mode::Traced);
     let sites = &table.functions[0].sites;
-    let switch = sites.iter().find(|site| site.kind == SiteKind::Switch as u8).expect("a switch");
-    assert_eq!((switch.line, switch.cases.as_slice()), (2, [5, 9].as_slice()));
+    let switch = sites
+        .iter()
+        .find(|site| site.kind == SiteKind::Switch as u8)
+        .expect("a switch");
+    assert_eq!(
+        (switch.line, switch.cases.as_slice()),
+        (2, [5, 9].as_slice())
+    );
     assert_eq!(switch.successors.len(), 3);
-    let shift =
-        sites.iter().find(|site| site.kind == SiteKind::Arithmetic as u8).expect("a shift");
+    let shift = sites
+        .iter()
+        .find(|site| site.kind == SiteKind::Arithmetic as u8)
+        .expect("a shift");
     assert_eq!((shift.line, shift.text.as_str()), (8, "shl"));
     assert!(table.files[shift.file as usize].ends_with("text.c"));
 }
