@@ -6,14 +6,21 @@ use parallax_abi::trace::Node;
 use std::vec;
 use std::vec::Vec;
 
-/// A growing store. Nodes are found by open addressing in a table of labels
-/// that is at most half full.
+/// A growing store. Nodes are found by open addressing in a table that is at most half
+/// full; slots hold half of the hash, so that growing and most mismatches touch no node.
 #[derive(Clone, Debug)]
 pub struct MemoryStore {
     nodes: Vec<Node>,
-    slots: Vec<Label>,
+    slots: Vec<Slot>,
     tables: Vec<OwnedTable>,
     limit: usize,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    hash: u32,
+    /// 0 if the slot is free.
+    label: Label,
 }
 
 #[derive(Clone, Debug)]
@@ -48,7 +55,7 @@ impl MemoryStore {
         };
         MemoryStore {
             nodes: vec![nothing],
-            slots: vec![0; 1024],
+            slots: vec![Slot::default(); 1024],
             tables: Vec::new(),
             limit,
         }
@@ -79,21 +86,22 @@ impl MemoryStore {
 
     fn grow(&mut self) {
         let size = self.slots.len() * 2;
-        self.slots.clear();
-        self.slots.resize(size, 0);
-        for label in 1..self.nodes.len() {
-            let mut at = hash(&self.nodes[label]) as usize & (size - 1);
-            while self.slots[at] != 0 {
-                at = (at + 1) & (size - 1);
+        let old = std::mem::replace(&mut self.slots, vec![Slot::default(); size]);
+        for slot in old {
+            if slot.label != 0 {
+                let mut at = slot.hash as usize & (size - 1);
+                while self.slots[at].label != 0 {
+                    at = (at + 1) & (size - 1);
+                }
+                self.slots[at] = slot;
             }
-            self.slots[at] = label as Label;
         }
     }
 }
 
 /// Mixes what identifies a node. The values of nodes other than constants follow from the rest.
 #[inline]
-fn hash(node: &Node) -> u64 {
+fn hash(node: &Node) -> u32 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let head = u64::from(node.op) | u64::from(node.width) << 8 | u64::from(node.c) << 32;
     let operands = u64::from(node.a) | u64::from(node.b) << 32;
@@ -102,7 +110,7 @@ fn hash(node: &Node) -> u64 {
         sum ^= node.lo.wrapping_mul(FACTOR).rotate_left(29) ^ node.hi;
     }
     sum = (sum ^ sum >> 32).wrapping_mul(FACTOR);
-    sum ^ sum >> 29
+    (sum >> 32) as u32
 }
 
 #[inline]
@@ -120,20 +128,24 @@ impl Store for MemoryStore {
     #[inline]
     fn intern(&mut self, node: Node) -> Label {
         let last = self.slots.len() - 1;
-        let mut at = hash(&node) as usize & last;
+        let hash = hash(&node);
+        let mut at = hash as usize & last;
         loop {
-            match self.slots[at] {
-                0 => break,
-                label if same(&self.nodes[label as usize], &node) => return label,
-                _ => at = (at + 1) & last,
+            let slot = self.slots[at];
+            if slot.label == 0 {
+                break;
             }
+            if slot.hash == hash && same(&self.nodes[slot.label as usize], &node) {
+                return slot.label;
+            }
+            at = (at + 1) & last;
         }
         if self.len() >= self.limit {
             return 0;
         }
         let label = self.nodes.len() as Label;
         self.nodes.push(node);
-        self.slots[at] = label;
+        self.slots[at] = Slot { hash, label };
         if self.nodes.len() * 2 > self.slots.len() {
             self.grow();
         }

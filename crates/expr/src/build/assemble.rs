@@ -2,7 +2,7 @@
 
 use super::slice::comes_apart;
 use super::term::{Term, constant_of};
-use super::{concat, constant, extract};
+use super::{concat, constant, extract, zext};
 use crate::bits::{mask, shift_left, slice};
 use crate::store::{Label, Store};
 use parallax_abi::Op;
@@ -51,6 +51,16 @@ fn may_have_zeros(x: &Term) -> bool {
     )
 }
 
+/// Whether `x` is an extension of something whose lowest bit is not known: two of these
+/// are the most frequent operands, and never disjoint.
+fn reaches_bit_zero<S: Store + ?Sized>(s: &S, x: &Term) -> bool {
+    if !matches!(x.op, Op::ZExt | Op::SExt) {
+        return false;
+    }
+    let inner = Op::from_byte(s.node(x.a).op).unwrap_or(Op::Nothing);
+    !matches!(inner, Op::Const | Op::Concat | Op::And | Op::Shl)
+}
+
 /// Bits `low..low + length` of the result come from one operand, or are 0.
 #[derive(Clone, Copy)]
 struct Run {
@@ -74,6 +84,9 @@ const MAX_RUNS: usize = 16;
 /// part, without leaving an extract behind (unless a mask or shift disappears for it).
 pub(super) fn disjoint<S: Store + ?Sized>(s: &mut S, x: Term, y: Term) -> Option<Label> {
     if !may_have_zeros(&x) || !may_have_zeros(&y) {
+        return None;
+    }
+    if reaches_bit_zero(s, &x) && reaches_bit_zero(s, &y) {
         return None;
     }
     let all = mask(x.width);
@@ -108,7 +121,7 @@ pub(super) fn disjoint<S: Store + ?Sized>(s: &mut S, x: Term, y: Term) -> Option
         }
     }
     let mut result = 0;
-    for (index, run) in runs.iter().enumerate() {
+    for (index, run) in runs[..runs.len() - extended].iter().enumerate() {
         let piece = match run.from {
             From::Zero => constant(s, run.length, 0),
             From::X => extract(s, x.label, run.low, run.length),
@@ -120,7 +133,7 @@ pub(super) fn disjoint<S: Store + ?Sized>(s: &mut S, x: Term, y: Term) -> Option
             concat(s, piece, result)
         };
     }
-    Some(result)
+    Some(zext(s, result, x.width))
 }
 
 /// Runs from the lowest bit up; `None` if there are too many.

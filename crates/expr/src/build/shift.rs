@@ -50,6 +50,12 @@ pub(super) fn shift<S: Store + ?Sized>(s: &mut S, op: Op, x: Term, y: Term) -> L
 /// had without an extract.
 pub(super) fn left_as_concat<S: Store + ?Sized>(s: &mut S, x: Term, amount: u32) -> Option<Label> {
     let rest = x.width - amount;
+    if x.op == Op::ZExt && u32::from(s.node(x.a).width) <= rest {
+        // The usual case, a byte moved to its place, without a narrower extension on the way.
+        let zeros = constant(s, amount, 0);
+        let placed = concat(s, x.a, zeros);
+        return Some(zext(s, placed, x.width));
+    }
     if !comes_apart(s, &x, 0, rest) {
         return None;
     }
