@@ -111,14 +111,11 @@ fn json_has_the_documented_fields() {
     let branches = report["branches"].as_array().unwrap();
     let first = &branches[0];
     assert_eq!(
-        (
-            &first["file"],
-            &first["line"],
-            &first["function"],
-            &first["taken"]
-        ),
-        (&"prog.c".into(), &6.into(), &"look".into(), &false.into())
+        (&first["line"], &first["function"], &first["taken"]),
+        (&6.into(), &"look".into(), &false.into())
     );
+    let file = first["file"].as_str().unwrap();
+    assert!(file.starts_with('/') && file.ends_with("/prog.c"), "{file}");
     assert_eq!(first["condition"], "argv[1][0] == 'A'");
     assert_eq!(first["stack"][0]["function"], "main");
     let switch = branches

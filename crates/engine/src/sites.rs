@@ -128,6 +128,12 @@ impl SiteMap {
         Ok(())
     }
 
+    /// The source files of all modules, each once or more.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let tables = self.tables.iter();
+        tables.flat_map(|table| table.files.iter().map(String::as_str))
+    }
+
     pub fn len(&self) -> usize {
         self.index.len()
     }

@@ -1,14 +1,33 @@
 //! Expressions and events in words.
 
+use std::fmt;
+
 use parallax_abi::Op;
 use parallax_abi::trace::{Event, EventKind};
 use parallax_engine::trace::{ObjectView, Trace};
 use parallax_expr::text::{self, Limits, Names};
 use parallax_expr::value;
 
+use super::source::input_name;
 use super::{Folded, Report, words};
 use crate::console::printable;
 use crate::size::counted;
+
+/// An expression, which may be shortened, and what must be said about it.
+pub struct Words {
+    pub expression: String,
+    pub note: String,
+}
+
+impl fmt::Display for Words {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.expression)?;
+        if !self.note.is_empty() {
+            write!(f, ", {}", self.note)?;
+        }
+        Ok(())
+    }
+}
 
 /// Puts what a trace holds into words.
 pub struct Explain<'a> {
@@ -61,56 +80,66 @@ impl<'a> Explain<'a> {
         }
     }
 
-    /// An operation that could fail, as a sentence.
-    pub fn operation(&self, operation: &Folded) -> String {
+    /// An operation that could fail.
+    pub fn operation(&self, operation: &Folded) -> Words {
         let event = &operation.first;
         let operator = || Op::from_byte(event.detail).map_or("?", words::operator);
+        let object = || {
+            let object = self.object_of(operation);
+            object.map_or(String::new(), |object| format!(" in {}", describe(&object)))
+        };
         match operation.kind {
-            EventKind::Load => self.access("reads", "at", operation),
-            EventKind::Store => self.access("writes", "at", operation),
+            EventKind::Load | EventKind::Store => Words {
+                expression: self.expression(event.label),
+                note: format!("{}{}", counted(event.detail.into(), "byte"), object()),
+            },
             EventKind::Division => {
                 let dividend = self.operand(event.x, None);
                 let divisor = self.operand(event.label, None);
-                format!("{dividend} {} {divisor}", operator())
+                Words {
+                    expression: format!(
+                        "{} {} {}",
+                        grouped(dividend),
+                        operator(),
+                        grouped(divisor)
+                    ),
+                    note: String::new(),
+                }
             }
-            EventKind::Shift => {
-                let amount = self.operand(event.label, None);
-                format!("{} {amount}, on {} bits", operator(), event.x)
-            }
+            EventKind::Shift => Words {
+                expression: format!("{} {}", operator(), self.operand(event.label, None)),
+                note: format!("on {} bits", event.x),
+            },
             EventKind::Overflow => {
                 let width = event.y as u8;
                 let known = Some((event.y as i64 >> 8).into());
                 let left = self.operand(event.label, known);
                 let right = self.operand(event.x, known);
-                format!("{left} {} {right}, signed, {width} bits", operator())
+                Words {
+                    expression: format!("{} {} {}", grouped(left), operator(), grouped(right)),
+                    note: format!("signed, {width} bits"),
+                }
             }
-            EventKind::Allocation => {
-                let size = self.expression(event.label);
-                format!("{size} bytes (here {})", event.y)
-            }
-            EventKind::Length => {
-                let length = self.operand(event.label, Some(event.y.into()));
-                let object = self.object_of(operation);
-                let target = object.map_or(String::new(), |object| {
-                    format!(" into {}", describe(&object))
-                });
-                format!("{length} bytes (here {}){target}", event.y)
-            }
-            _ => self.event(operation),
+            EventKind::Allocation => Words {
+                expression: self.expression(event.label),
+                note: format!("bytes, here {}", event.y),
+            },
+            EventKind::Length => Words {
+                expression: self.operand(event.label, Some(event.y.into())),
+                note: format!("bytes, here {}{}", event.y, object()),
+            },
+            _ => Words {
+                expression: self.event(operation),
+                note: String::new(),
+            },
         }
     }
 
-    /// `reads 4 bytes at EXPRESSION, in global table, 1024 bytes`.
-    fn access(&self, verb: &str, preposition: &str, operation: &Folded) -> String {
-        let event = &operation.first;
-        let size = counted(event.detail.into(), "byte");
-        let address = self.expression(event.label);
-        match self.object_of(operation) {
-            Some(object) => format!(
-                "{verb} {size} {preposition} {address}, in {}",
-                describe(&object)
-            ),
-            None => format!("{verb} {size} {preposition} {address}"),
+    /// A value that was fixed.
+    pub fn fixed(&self, fixed: &Folded) -> Words {
+        Words {
+            expression: format!("= {}", self.expression(fixed.first.label)),
+            note: words::concretized(fixed.first.detail).to_owned(),
         }
     }
 
@@ -150,8 +179,7 @@ impl<'a> Explain<'a> {
                 words::concretized(event.detail)
             ),
             EventKind::Input => {
-                let source = self.trace.source(event.x);
-                let name = source.map_or("?".to_owned(), |source| source.to_string());
+                let name = self.source(event.x);
                 let bytes = counted(event.label.into(), "byte");
                 format!("{bytes} of {name} from offset {}", event.y)
             }
@@ -171,7 +199,7 @@ impl<'a> Explain<'a> {
             | EventKind::Shift
             | EventKind::Overflow
             | EventKind::Allocation
-            | EventKind::Length => self.operation(entry),
+            | EventKind::Length => self.operation(entry).to_string(),
         }
     }
 }
@@ -179,7 +207,7 @@ impl<'a> Explain<'a> {
 impl Names for Explain<'_> {
     fn source(&self, source: u32) -> String {
         let known = self.trace.source(source);
-        known.map_or_else(|| format!("source{source}"), |known| known.to_string())
+        known.map_or_else(|| format!("source{source}"), |known| input_name(&known))
     }
 
     fn object(&self, object: u32) -> String {
@@ -200,6 +228,15 @@ fn describe(object: &ObjectView) -> String {
         format!("{kind} of {size}")
     } else {
         format!("{} ({kind}, {size})", printable(object.name))
+    }
+}
+
+/// In parentheses if it is more than one term.
+fn grouped(expression: String) -> String {
+    if expression.contains(' ') {
+        format!("({expression})")
+    } else {
+        expression
     }
 }
 

@@ -82,7 +82,7 @@ impl Writer<'_> {
             "function": null,
         });
         if let Some(view) = self.places.site(site) {
-            place["file"] = self.places.relative(view.file).into();
+            place["file"] = view.file.into();
             place["function"] = view.function.into();
             if view.line != 0 {
                 place["line"] = view.line.into();
@@ -98,7 +98,8 @@ impl Writer<'_> {
     }
 
     fn entry(&self, folded: &Folded) -> Value {
-        let mut entry = self.place(folded.site());
+        let mut entry = self.place(folded.place.site);
+        entry["inside"] = folded.place.inside.into();
         entry["kind"] = words::event(folded.kind).into();
         entry["count"] = folded.count.into();
         entry["stack"] = self.stack(folded.first.context).into();
@@ -120,7 +121,7 @@ impl Writer<'_> {
 
     fn operation(&self, operation: &Folded) -> Value {
         let mut entry = self.entry(operation);
-        entry["text"] = self.explain.operation(operation).into();
+        entry["text"] = self.explain.operation(operation).to_string().into();
         let label = operation.first.label;
         entry["expression"] = if label == 0 {
             Value::Null

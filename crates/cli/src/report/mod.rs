@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use parallax_abi::SiteId;
-use parallax_abi::trace::{Event, EventKind, LossKind};
+use parallax_abi::trace::{Event, EventKind, LossKind, SourceKind};
 use parallax_engine::run::Outcome;
 use parallax_engine::selfcheck::Summary;
 use parallax_engine::sites::SiteMap;
@@ -39,17 +39,21 @@ pub struct Report<'a> {
 
 /// Events that are the same but for when they happened.
 #[derive(Clone, Copy, Debug)]
-pub struct Folded {
+pub struct Folded<'a> {
     pub kind: EventKind,
     /// The first of them.
     pub first: Event,
     pub count: u64,
+    pub place: Place<'a>,
 }
 
-impl Folded {
-    pub fn site(&self) -> SiteId {
-        SiteId(self.first.site)
-    }
+/// Where something happened in the program: for what happens inside the model of a library function, the
+/// call of that function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place<'a> {
+    pub site: SiteId,
+    /// The library function.
+    pub inside: Option<&'a str>,
 }
 
 /// Precision lost for one reason through one function.
@@ -73,16 +77,64 @@ pub struct SourceUse {
     pub bytes: u64,
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
+    /// Where an event happened.
+    pub fn place(&self, event: &Event) -> Place<'a> {
+        let own = Place {
+            site: SiteId(event.site),
+            inside: None,
+        };
+        let Some(mut inside) = self.modelled(own.site) else {
+            return own;
+        };
+        // Models call each other: the outermost is what the program called.
+        for site in self.trace.call_stack(event.context).into_iter().rev() {
+            match self.modelled(site) {
+                Some(outer) => inside = outer,
+                None => {
+                    return Place {
+                        site,
+                        inside: Some(inside),
+                    };
+                }
+            }
+        }
+        Place {
+            inside: Some(inside),
+            ..own
+        }
+    }
+
+    /// The library function that a site inside a model belongs to.
+    fn modelled(&self, site: SiteId) -> Option<&'a str> {
+        let function = self.sites.get(site)?.function;
+        function.strip_prefix(parallax_abi::entry::symbol::MODEL_PREFIX)
+    }
+
     /// Events of some kinds, folded, in order of first occurrence.
-    pub fn folded(&self, wanted: impl Fn(EventKind, &Event) -> bool) -> Vec<Folded> {
+    pub fn folded(&self, wanted: impl Fn(EventKind, &Event) -> bool) -> Vec<Folded<'a>> {
         let mut order: Vec<Folded> = Vec::new();
-        let mut index: HashMap<(u8, u8, u64, u32, u32), usize> = HashMap::new();
+        let mut index: HashMap<(u8, u8, u64, u64, u32, u32), usize> = HashMap::new();
+        let mut places: HashMap<(u64, u32), Place> = HashMap::new();
         for (kind, event) in self.trace.events() {
             if !wanted(kind, event) {
                 continue;
             }
-            let key = (event.kind, event.detail, event.site, event.label, event.x);
+            let place = *places
+                .entry((event.site, event.context))
+                .or_insert_with(|| self.place(event));
+            // Arithmetic of a model is ours: it says nothing about the program.
+            let arithmetic = matches!(
+                kind,
+                EventKind::Division | EventKind::Shift | EventKind::Overflow
+            );
+            if arithmetic && place.inside.is_some() {
+                continue;
+            }
+            let Event {
+                detail, label, x, ..
+            } = *event;
+            let key = (event.kind, detail, event.site, place.site.0, label, x);
             match index.get(&key) {
                 Some(at) => order[*at].count += 1,
                 None => {
@@ -91,6 +143,7 @@ impl Report<'_> {
                         kind,
                         first: *event,
                         count: 1,
+                        place,
                     });
                 }
             }
@@ -99,7 +152,7 @@ impl Report<'_> {
     }
 
     /// Where the program chose a way depending on the input.
-    pub fn branches(&self) -> Vec<Folded> {
+    pub fn branches(&self) -> Vec<Folded<'a>> {
         use EventKind::*;
         self.folded(|kind, event| {
             matches!(kind, Branch | Select | Switch) || kind == IndirectCall && event.label != 0
@@ -107,7 +160,7 @@ impl Report<'_> {
     }
 
     /// Operations that can fail for another input.
-    pub fn sensitive(&self) -> Vec<Folded> {
+    pub fn sensitive(&self) -> Vec<Folded<'a>> {
         use EventKind::*;
         self.folded(|kind, _| {
             matches!(
@@ -118,7 +171,7 @@ impl Report<'_> {
     }
 
     /// Where a value that depends on the input was fixed to what it was.
-    pub fn fixed(&self) -> Vec<Folded> {
+    pub fn fixed(&self) -> Vec<Folded<'a>> {
         self.folded(|kind, _| kind == EventKind::Concretize)
     }
 
@@ -152,7 +205,7 @@ impl Report<'_> {
         order
     }
 
-    /// The sources of input, and how much was read of each.
+    /// The sources of input that were used, and how much was read of each.
     pub fn sources(&self) -> Vec<SourceUse> {
         let mut ends = vec![0_u64; self.trace.source_count() as usize];
         for (kind, event) in self.trace.events() {
@@ -164,9 +217,12 @@ impl Report<'_> {
         }
         (0..self.trace.source_count())
             .filter_map(|index| {
-                Some(SourceUse {
-                    name: self.trace.source(index)?.to_string(),
-                    bytes: ends[index as usize],
+                let source = self.trace.source(index)?;
+                let bytes = ends[index as usize];
+                let is_used = bytes > 0 || source.kind == SourceKind::Argument;
+                is_used.then(|| SourceUse {
+                    name: source::input_name(&source),
+                    bytes,
                 })
             })
             .collect()

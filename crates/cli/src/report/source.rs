@@ -1,16 +1,31 @@
 //! Places in the source: how they are named, and the line itself where the file is found.
 
 use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use parallax_abi::SiteId;
 use parallax_engine::sites::{SiteMap, SiteView};
+use parallax_engine::trace::InputSource;
+
+/// `argv[1]`, `stdin`, `file("x")`, the path as short as it can be from here.
+pub fn input_name(source: &InputSource) -> String {
+    let here = std::env::current_dir().ok();
+    let short = here.as_ref().and_then(|here| {
+        let name = Path::new(OsStr::from_bytes(source.name));
+        name.strip_prefix(here).ok()
+    });
+    let name = short.map_or(source.name, |path| path.as_os_str().as_bytes());
+    InputSource { name, ..*source }.to_string()
+}
 
 /// Names places and remembers the files it has read.
 pub struct Places<'a> {
     sites: &'a SiteMap,
-    here: Option<PathBuf>,
+    /// What paths are shown relative to.
+    base: Option<PathBuf>,
     files: HashMap<String, Option<Vec<String>>>,
 }
 
@@ -18,16 +33,23 @@ impl<'a> Places<'a> {
     pub fn new(sites: &'a SiteMap) -> Places<'a> {
         Places {
             sites,
-            here: std::env::current_dir().ok(),
+            base: base(sites),
             files: HashMap::new(),
         }
+    }
+
+    /// The folder that paths are relative to, unless it is the working directory.
+    pub fn elsewhere(&self) -> Option<&Path> {
+        let base = self.base.as_deref()?;
+        let is_here = std::env::current_dir().is_ok_and(|here| here == base);
+        (!is_here).then_some(base)
     }
 
     pub fn site(&self, id: SiteId) -> Option<SiteView<'a>> {
         self.sites.get(id)
     }
 
-    /// `src/cut.c:123:9`, relative to the working directory where possible.
+    /// `src/cut.c:123:9`.
     pub fn name(&self, id: SiteId) -> String {
         let Some(site) = self.sites.get(id) else {
             return format!("site {:016x}", id.0);
@@ -40,9 +62,9 @@ impl<'a> Places<'a> {
         }
     }
 
-    pub fn relative<'b>(&self, file: &'b str) -> &'b str {
-        let inside = |here: &PathBuf| Path::new(file).strip_prefix(here).ok()?.to_str();
-        let short = self.here.as_ref().and_then(inside).unwrap_or(file);
+    fn relative<'b>(&self, file: &'b str) -> &'b str {
+        let inside = |base: &PathBuf| Path::new(file).strip_prefix(base).ok()?.to_str();
+        let short = self.base.as_ref().and_then(inside).unwrap_or(file);
         // CMake and Meson builds name sources as "../x.c" or "./x.c".
         short.strip_prefix("./").unwrap_or(short)
     }
@@ -66,4 +88,27 @@ impl<'a> Places<'a> {
         let line = lines.get((site.line as usize).checked_sub(1)?)?.trim();
         (!line.is_empty()).then(|| line.to_owned())
     }
+}
+
+/// The working directory if any source is below it, else the deepest folder that has all of the project's
+/// sources.
+fn base(sites: &SiteMap) -> Option<PathBuf> {
+    let sources = || {
+        let files = sites.files().map(Path::new);
+        files.filter(|file| file.is_absolute() && !file.starts_with("/usr"))
+    };
+    let here = std::env::current_dir().ok();
+    if let Some(here) = here
+        && sources().any(|file| file.starts_with(&here))
+    {
+        return Some(here);
+    }
+    let mut common = sources().next()?.parent()?.to_owned();
+    for file in sources() {
+        while !file.starts_with(&common) {
+            common.pop();
+        }
+    }
+    // The root is no help.
+    common.parent().is_some().then_some(common)
 }

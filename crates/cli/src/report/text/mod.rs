@@ -164,9 +164,10 @@ impl Writer<'_> {
                 kind: *kind,
                 first: **event,
                 count: 1,
+                place: self.report.place(event),
             };
             let what = self.explain.event(&entry);
-            let name = self.places.name(entry.site());
+            let name = self.places.name(entry.place.site);
             let place = if event.site == 0 { "" } else { &name };
             let mut line = format!(
                 "  {number:>6} {} {} {what}",
@@ -239,6 +240,12 @@ impl Writer<'_> {
             Palette.heading("Totals"),
             parts.join(", ")
         ));
+        if let Some(base) = self.places.elsewhere() {
+            self.line(&format!(
+                "  source paths are relative to {}",
+                base.display()
+            ));
+        }
         let sources = self.report.sources();
         if sources.is_empty() {
             self.line("  no symbolic input");

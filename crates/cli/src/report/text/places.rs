@@ -5,12 +5,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use parallax_abi::SiteId;
 use parallax_abi::trace::EventKind;
 
 use super::Writer;
 use crate::console::{Palette, printable, shorten};
-use crate::report::{Folded, words};
+use crate::report::explain::Words;
+use crate::report::{Folded, Place, words};
 use crate::size::{counted, show_count};
 
 /// A kind of section.
@@ -20,7 +20,7 @@ struct Section {
     noun: &'static str,
     /// Short: the side taken, the kind of operation.
     tag: fn(&Writer, &Folded) -> Tag,
-    text: fn(&Writer, &Folded) -> String,
+    text: fn(&Writer, &Folded) -> Words,
 }
 
 #[derive(Clone)]
@@ -37,11 +37,14 @@ impl Writer<'_> {
             title: "Branches on the input",
             noun: "condition",
             tag: |writer, branch| writer.branch_tag(branch),
-            text: |writer, branch| writer.explain.expression(branch.first.label),
+            text: |writer, branch| Words {
+                expression: writer.explain.expression(branch.first.label),
+                note: String::new(),
+            },
         };
         self.section(&branches, &report.branches());
         let sensitive = Section {
-            title: "Operations that another input could make fail",
+            title: "Sensitive operations",
             noun: "expression",
             tag: |_, operation| Tag {
                 text: words::event(operation.kind).to_owned(),
@@ -57,11 +60,7 @@ impl Writer<'_> {
                 text: writer.explain.value(fixed.first.label),
                 style: Palette::warn,
             },
-            text: |writer, fixed| {
-                let expression = writer.explain.expression(fixed.first.label);
-                let reason = words::concretized(fixed.first.detail);
-                format!("= {expression}, {reason}")
-            },
+            text: |writer, fixed| writer.explain.fixed(fixed),
         };
         self.section(&fixed, &report.fixed());
     }
@@ -100,8 +99,8 @@ impl Writer<'_> {
             Palette.dim(&summary)
         ));
         let shown = self.detail.places();
-        for (site, members) in groups.iter().take(shown) {
-            self.group(section, *site, members);
+        for (place, members) in groups.iter().take(shown) {
+            self.group(section, *place, members);
         }
         if groups.len() > shown {
             let more = counted((groups.len() - shown) as u64, "place");
@@ -110,13 +109,13 @@ impl Writer<'_> {
     }
 
     /// One place with its entries.
-    fn group(&mut self, section: &Section, site: SiteId, members: &[&Folded]) {
+    fn group(&mut self, section: &Section, place: Place, members: &[&Folded]) {
         let tags: Vec<Tag> = members
             .iter()
             .map(|entry| (section.tag)(self, entry))
             .collect();
         let kept = keep(&tags, self.detail.rows());
-        self.place(site);
+        self.place(place);
         let width = kept.iter().map(|at| tags[*at].text.chars().count()).max();
         let width = width.unwrap_or(0);
         let mut next = 0;
@@ -129,14 +128,17 @@ impl Writer<'_> {
         self.skipped(&members[next..], &tags[next..]);
     }
 
-    fn place(&mut self, site: SiteId) {
-        let name = Palette.place(&self.places.name(site));
+    fn place(&mut self, place: Place) {
+        let site = place.site;
+        let mut line = format!("  {}", Palette.place(&self.places.name(site)));
         let function = self.places.function(site);
-        if function.is_empty() {
-            self.line(&format!("  {name}"));
-        } else {
-            self.line(&format!("  {name} in {function}"));
+        if !function.is_empty() {
+            line.push_str(&format!(" in {function}"));
         }
+        if let Some(inside) = place.inside {
+            line.push_str(&format!(", inside {inside}"));
+        }
+        self.line(&line);
         if let Some(source) = self.places.line(site) {
             let room = self.detail.width.saturating_sub(6);
             let source = shorten(&printable(source.as_bytes()), room);
@@ -148,22 +150,26 @@ impl Writer<'_> {
         }
     }
 
-    fn row(&mut self, tag: &Tag, width: usize, text: &str, count: u64) {
+    fn row(&mut self, tag: &Tag, width: usize, words: &Words, count: u64) {
         let padding = " ".repeat(width - tag.text.chars().count());
-        let times = if count > 1 {
-            format!(" ×{}", show_count(count))
+        let mut note = String::new();
+        if !words.note.is_empty() {
+            note.push_str(&format!(", {}", words.note));
+        }
+        if count > 1 {
+            note.push_str(&format!(" ×{}", show_count(count)));
+        }
+        let taken = 6 + width + 2 + note.chars().count();
+        // Never less than can be recognised, even if the line becomes too long.
+        let room = self.detail.width.saturating_sub(taken).max(24);
+        let expression = if self.detail.all {
+            words.expression.clone()
         } else {
-            String::new()
-        };
-        let taken = 6 + width + 2 + times.chars().count();
-        let text = if self.detail.all {
-            text.to_owned()
-        } else {
-            shorten(text, self.detail.width.saturating_sub(taken))
+            shorten(&words.expression, room)
         };
         let tag = (tag.style)(&Palette, &tag.text);
-        let times = Palette.dim(&times);
-        self.line(&format!("      {tag}{padding}  {text}{times}"));
+        let note = Palette.dim(&note);
+        self.line(&format!("      {tag}{padding}  {expression}{note}"));
     }
 
     /// Says what is left out between two rows.
@@ -208,13 +214,14 @@ fn keep(tags: &[Tag], most: usize) -> Vec<usize> {
     filled
 }
 
-/// Groups by site, in order of first occurrence.
-fn by_place(entries: &[Folded]) -> Vec<(SiteId, Vec<&Folded>)> {
-    let mut groups: Vec<(SiteId, Vec<&Folded>)> = Vec::new();
+/// Groups by place, in order of first occurrence.
+fn by_place<'a, 'b>(entries: &'b [Folded<'a>]) -> Vec<(Place<'a>, Vec<&'b Folded<'a>>)> {
+    let mut groups: Vec<(Place, Vec<&Folded>)> = Vec::new();
     let mut index = HashMap::new();
     for entry in entries {
-        let at = *index.entry(entry.site()).or_insert_with(|| {
-            groups.push((entry.site(), Vec::new()));
+        let key = (entry.place.site, entry.place.inside);
+        let at = *index.entry(key).or_insert_with(|| {
+            groups.push((entry.place, Vec::new()));
             groups.len() - 1
         });
         groups[at].1.push(entry);
