@@ -62,7 +62,7 @@ fn the_report_names_places_sides_and_conditions_over_the_input() {
             "case 'y'",
             "prog.c:19:",
             "false  stdin[0] == '\\n'",
-            "more false",
+            "… 4 more",
             "division",
             "Totals",
             "stdin (8 bytes)",
