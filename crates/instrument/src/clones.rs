@@ -25,10 +25,10 @@ use parallax_abi::tls;
 
 use crate::calls;
 use crate::concrete;
-use crate::function::{Prologue, parameter_slots};
+use crate::function::{Prologue, parameter_slots, take_tag};
 use crate::ir::{self, Block, LLVMOpcode, Value};
 use crate::module::Module;
-use crate::tracer::{Tracer, tls_field};
+use crate::tracer::{Tracer, link_frame, tls_field};
 use crate::types::leaves;
 
 /// Functions with more (instructions × segments) than this get no concrete copy: joins
@@ -96,6 +96,11 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
         }
         tracer.labels.insert(parameter, labels);
     }
+    // A function that calls nothing needs its frame only in the symbolic copy.
+    let is_leaf = !body_calls(&segments);
+    if !is_leaf {
+        link_frame(module, &tracer.builder, tracer.activation.frame);
+    }
     let entry_edge = function.append_block("plx.tagged");
     let way_in = tracer.builder.conditional(tagged, entry_edge, segments[0]);
     tracer.trace(&symbolic);
@@ -121,6 +126,10 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     // Labelled arguments: straight to the symbolic copy.
     let builder = module.builder();
     builder.at_end(entry_edge);
+    take_tag(module, &builder);
+    if is_leaf {
+        link_frame(module, &builder, tracer.activation.frame);
+    }
     for (slot, home, _) in &parameters {
         if *slot < tls::MAX_ARGS {
             let field = tls_field(module, &builder, tls::ARGS_OFFSET + 4 * slot);
@@ -130,8 +139,19 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     builder.branch(twins.blocks[&segments[0]]);
 
     for segment in &segments {
-        watch(module, &tracer, *segment, &twins, &slots);
+        watch(module, &tracer, *segment, &twins, &slots, is_leaf);
     }
+}
+
+/// Whether anything but intrinsics is called.
+fn body_calls(blocks: &[Block]) -> bool {
+    blocks
+        .iter()
+        .flat_map(|block| block.instructions())
+        .any(|instruction| {
+            instruction.opcode() == LLVMOpcode::LLVMCall
+                && instruction.called_value().intrinsic_name().is_none()
+        })
 }
 
 /// Cuts a block so that in each part all reads come before the first barrier,
@@ -389,7 +409,14 @@ impl Slots<'_> {
 }
 
 /// Adds to a concrete segment what it must do and watch.
-fn watch(module: &Module, tracer: &Tracer, segment: Block, twins: &Twins, slots: &Slots) {
+fn watch(
+    module: &Module,
+    tracer: &Tracer,
+    segment: Block,
+    twins: &Twins,
+    slots: &Slots,
+    is_leaf: bool,
+) {
     let instructions: Vec<Value> = segment
         .instructions()
         .into_iter()
@@ -412,13 +439,22 @@ fn watch(module: &Module, tracer: &Tracer, segment: Block, twins: &Twins, slots:
         }
     }
     for instruction in &instructions {
-        concrete::instruction(module, *instruction, &tracer.activation);
+        concrete::instruction(module, *instruction, &tracer.activation, is_leaf);
     }
     if let Some(call) = result {
         watch_result(module, tracer, call, twins, slots);
     }
     if !reads.is_empty() {
-        check_reads(module, check_before, &reads, twins.blocks[&segment]);
+        let mut twin = twins.blocks[&segment];
+        if is_leaf {
+            let enter = tracer.function.append_block("plx.enter");
+            let builder = module.builder();
+            builder.at_end(enter);
+            link_frame(module, &builder, tracer.activation.frame);
+            builder.branch(twin);
+            twin = enter;
+        }
+        check_reads(module, check_before, &reads, twin);
     }
 }
 

@@ -8,10 +8,11 @@ use crate::calls::{announce, indirect_target};
 use crate::intrinsics::clear_fresh_memory;
 use crate::ir::{Builder, LLVMOpcode, Value};
 use crate::module::Module;
-use crate::tracer::{Activation, leave, register_dynamic_alloca, tls_field};
+use crate::tracer::{Activation, forget_stack_objects, leave, register_dynamic_alloca, tls_field};
 
 /// Adds the code around one instruction of the concrete copy.
-pub fn instruction(module: &Module, instruction: Value, activation: &Activation) {
+/// A leaf function has not linked its frame.
+pub fn instruction(module: &Module, instruction: Value, activation: &Activation, is_leaf: bool) {
     use LLVMOpcode::*;
     let builder = module.builder();
     match instruction.opcode() {
@@ -40,7 +41,11 @@ pub fn instruction(module: &Module, instruction: Value, activation: &Activation)
                 let field = tls_field(module, &builder, tls::RETURNED_OFFSET);
                 builder.store(module.n64(0), field);
             }
-            leave(module, &builder, activation);
+            if is_leaf {
+                forget_stack_objects(module, &builder, activation);
+            } else {
+                leave(module, &builder, activation);
+            }
         }
         LLVMCall => calls(module, &builder, instruction, activation),
         _ => {}

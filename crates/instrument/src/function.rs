@@ -5,9 +5,9 @@ use parallax_abi::entry;
 use parallax_abi::tls;
 
 use crate::clones;
-use crate::ir::{Block, LLVMOpcode, Value};
+use crate::ir::{Block, Builder, LLVMOpcode, Value};
 use crate::module::Module;
-use crate::tracer::{Activation, Tracer, tls_field};
+use crate::tracer::{Activation, Tracer, link_frame, tls_field};
 use crate::types::leaves;
 
 /// Instruments a function that has a body.
@@ -52,17 +52,6 @@ impl Prologue {
         let frame = builder.alloca(frame_type);
         let own_tag = tls_field(module, &builder, tls::CALLEE_OFFSET);
         let tagged = builder.equal(builder.load(module.ptr, own_tag), function);
-        builder.store(module.ptr.null(), own_tag);
-
-        let link = tls_field(module, &builder, tls::FRAME_OFFSET);
-        let previous_frame = builder.load(module.ptr, link);
-        builder.store(previous_frame, frame);
-        let rest = builder.offset(module.i8, frame, module.n64(8));
-        builder.store(module.n64(0), rest);
-        let rest = builder.offset(module.i8, frame, module.n64(16));
-        builder.store(module.n64(0), rest);
-        builder.store(frame, link);
-
         let stack_objects = (!objects.is_empty()).then(|| {
             let count = tls_field(module, &builder, tls::STACK_OBJECT_COUNT_OFFSET);
             let at_entry = builder.load(module.i64, count);
@@ -121,7 +110,6 @@ impl Prologue {
             block,
             activation: Activation {
                 frame,
-                previous_frame,
                 stack_objects,
                 variadic,
             },
@@ -149,6 +137,12 @@ pub fn parameter_slots(module: &Module, function: Value) -> Vec<(Value, Vec<usiz
     slots
 }
 
+/// The labels were meant for this function: nobody else may take them.
+pub fn take_tag(module: &Module, builder: &Builder) {
+    let tag = tls_field(module, builder, tls::CALLEE_OFFSET);
+    builder.store(module.ptr.null(), tag);
+}
+
 fn trace_symbolic_only(module: &Module, function: Value, prologue: Prologue, body: &[Block]) {
     let Prologue {
         block,
@@ -157,6 +151,8 @@ fn trace_symbolic_only(module: &Module, function: Value, prologue: Prologue, bod
     } = prologue;
     let mut tracer = Tracer::new(module, function, activation);
     tracer.builder.at_end(block);
+    take_tag(module, &tracer.builder);
+    link_frame(module, &tracer.builder, tracer.activation.frame);
     for (parameter, slots) in parameter_slots(module, function) {
         let labels = slots
             .into_iter()

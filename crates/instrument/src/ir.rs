@@ -20,6 +20,7 @@ unsafe extern "C" {
     fn plx_relax_function(function: LLVMValueRef);
     fn plx_relax_call(call: LLVMValueRef);
     fn plx_is_ordered(inst: LLVMValueRef) -> i32;
+    fn plx_inline(call: LLVMValueRef) -> i32;
 }
 
 /// Any value: constant, argument, instruction, function.
@@ -222,6 +223,11 @@ impl Value {
 
     pub fn relax_call(self) {
         unsafe { plx_relax_call(self.0) }
+    }
+
+    /// Replaces a call by the callee's body; false if that cannot be done.
+    pub fn inline_call(self) -> bool {
+        unsafe { plx_inline(self.0) != 0 }
     }
 
     /// Type given by a type attribute (`byval`, `sret`) of a call's argument.

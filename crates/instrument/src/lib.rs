@@ -16,6 +16,7 @@ mod covered;
 mod function;
 mod globals;
 mod helpers;
+mod inline;
 mod intrinsics;
 mod ir;
 mod memory;
@@ -30,7 +31,7 @@ use std::collections::HashSet;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMModuleRef;
-use parallax_record::{Kind, SitesMeta, encode};
+use parallax_record::{Kind, SiteTable, SitesMeta, encode};
 
 use crate::ir::Value;
 use crate::module::Module;
@@ -66,17 +67,24 @@ pub enum InstrumentError {
 /// `module` must be a valid module that nobody else uses during the call.
 pub unsafe fn instrument(module: LLVMModuleRef, mode: Mode) -> Result<Vec<u8>, InstrumentError> {
     let module = unsafe { Module::new(module) };
-    let table = serde_json::to_vec(&sites::assign(&module))?;
-    let id = sites::table_id(&table);
-    match mode {
-        Mode::Traced => trace(&module)?,
-        Mode::Covered => covered::cover(&module, id)?,
-    }
+    let mut table = sites::assign(&module);
+    let id = match mode {
+        Mode::Traced => {
+            trace(&module, &mut table)?;
+            sites::table_id(&table)?
+        }
+        Mode::Covered => {
+            let id = sites::table_id(&table)?;
+            covered::cover(&module, id)?;
+            id
+        }
+    };
+    let table = serde_json::to_vec(&table)?;
     Ok(encode(Kind::Sites, &SitesMeta { module: id }, &table)?)
 }
 
-fn trace(module: &Module) -> Result<(), InstrumentError> {
-    prepare::prepare(module)?;
+fn trace(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentError> {
+    prepare::prepare(module, table)?;
     let globals = module.globals();
     let functions: Vec<Value> = module
         .functions()

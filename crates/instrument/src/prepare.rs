@@ -9,9 +9,10 @@
 //!    has no fused instruction, which is what the back end would do.
 //! 5. `always_inline` functions are inlined, constant-folding intrinsics lowered, variables
 //!    promoted to SSA values.
-//! 6. Attributes and flags that would let the optimiser delete or bend traced
+//! 6. Small functions are inlined, each copy with sites of its own ([`inline`]).
+//! 7. Attributes and flags that would let the optimiser delete or bend traced
 //!    code are dropped.
-//! 7. Debug information goes: sites have been named before.
+//! 8. Debug information goes: sites have been named before.
 
 use llvm_sys::LLVMLinkage;
 use llvm_sys::core::*;
@@ -20,8 +21,10 @@ use llvm_sys::error::LLVMGetErrorMessage;
 use llvm_sys::transforms::pass_builder::*;
 use parallax_abi::entry::symbol::MODEL_PREFIX;
 use parallax_abi::model::model_of;
+use parallax_record::SiteTable;
 
 use crate::InstrumentError;
+use crate::inline;
 use crate::ir::{LLVMOpcode, Value};
 use crate::module::Module;
 
@@ -29,13 +32,17 @@ use crate::module::Module;
 /// flag that says so is dropped.
 pub const NO_SIGNED_WRAP: &str = "plx.nsw";
 
-pub fn prepare(module: &Module) -> Result<(), InstrumentError> {
+pub fn prepare(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentError> {
     let is_model_library = module
         .functions()
         .iter()
         .any(|function| !function.is_declaration() && function.name().starts_with(MODEL_PREFIX));
     for function in module.functions() {
-        function.remove_attribute("optnone");
+        if function.has_attribute("optnone") {
+            // The two come together at `-O0`, where `noinline` is nobody's wish.
+            function.remove_attribute("optnone");
+            function.remove_attribute("noinline");
+        }
         if function.linkage() == LLVMLinkage::LLVMAvailableExternallyLinkage {
             function.set_linkage(LLVMLinkage::LLVMInternalLinkage);
         }
@@ -52,6 +59,9 @@ pub fn prepare(module: &Module) -> Result<(), InstrumentError> {
         module,
         c"always-inline,function(lower-constant-intrinsics,mem2reg)",
     )?;
+    if !is_model_library {
+        inline::inline_small_functions(module, table);
+    }
     let nsw = module.metadata_kind(NO_SIGNED_WRAP);
     for function in module.functions() {
         // The back end selects instructions for intrinsics by their attributes.

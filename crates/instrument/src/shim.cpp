@@ -4,6 +4,7 @@
 #include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 using namespace llvm;
 
@@ -70,6 +71,12 @@ void plx_relax_call(LLVMValueRef call) {
   C->removeRetAttr(Attribute::NoUndef);
   C->removeRetAttr(Attribute::NoAlias);
   C->removeRetAttr(Attribute::Range);
+}
+
+// Replaces a call by the callee's body. False if that is not possible; then nothing changed.
+LLVMBool plx_inline(LLVMValueRef call) {
+  InlineFunctionInfo Info;
+  return InlineFunction(*cast<CallBase>(unwrap(call)), Info).isSuccess();
 }
 
 // Whether any memory access of the instruction is volatile or atomic.

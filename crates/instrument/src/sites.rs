@@ -36,9 +36,14 @@ pub fn assign(module: &Module) -> SiteTable {
     }
 }
 
+/// Id of the copy of a site that was inlined through a call.
+pub fn inlined_id(site: u64, call: u64) -> u64 {
+    hash_words(&site.to_le_bytes(), &[call])
+}
+
 /// Identity of a module's table, by which counters find it.
-pub fn table_id(table: &[u8]) -> u64 {
-    hash_words(table, &[])
+pub fn table_id(table: &SiteTable) -> Result<u64, serde_json::Error> {
+    Ok(hash_words(&serde_json::to_vec(table)?, &[]))
 }
 
 /// Source files in order of first appearance.
@@ -108,6 +113,8 @@ fn assign_function(module: &Module, function: Value, files: &mut Files) -> Funct
                 column,
                 cases: Vec::new(),
                 successors: Vec::new(),
+                original: 0,
+                within: Vec::new(),
                 text: String::new(),
             }
         };

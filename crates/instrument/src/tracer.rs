@@ -25,8 +25,6 @@ use crate::types::{is_float, leaves, scalar_bits};
 pub struct Activation {
     /// The function's `Frame`.
     pub frame: Value,
-    /// `tls.frame` at entry.
-    pub previous_frame: Value,
     /// `tls.stack_object_count` at entry and behind the prologue, if there are objects.
     pub stack_objects: Option<(Value, Value)>,
     /// Variadic functions: pointer to the saved variadic labels (or null) and
@@ -706,12 +704,28 @@ pub fn register_dynamic_alloca(module: &Module, builder: &Builder, instruction: 
     builder.call(register.function_type(), register, &[instruction, size]);
 }
 
-/// Restores what the prologue changed; the builder stands before a return.
+/// Makes the activation the innermost one.
+pub fn link_frame(module: &Module, builder: &Builder, frame: Value) {
+    let link = tls_field(module, builder, tls::FRAME_OFFSET);
+    let previous = builder.load(module.ptr, link);
+    builder.store(previous, frame);
+    for field in [8, 16] {
+        let field = builder.offset(module.i8, frame, module.n64(field));
+        builder.store(module.n64(0), field);
+    }
+    builder.store(frame, link);
+}
+
+/// Undoes [`link_frame`] and forgets stack objects; the builder stands before a return.
 pub fn leave(module: &Module, builder: &Builder, activation: &Activation) {
-    builder.store(
-        activation.previous_frame,
-        tls_field(module, builder, tls::FRAME_OFFSET),
-    );
+    // The frame's first field is the previous one.
+    let previous = builder.load(module.ptr, activation.frame);
+    builder.store(previous, tls_field(module, builder, tls::FRAME_OFFSET));
+    forget_stack_objects(module, builder, activation);
+}
+
+/// Restores the number of registered stack objects.
+pub fn forget_stack_objects(module: &Module, builder: &Builder, activation: &Activation) {
     if let Some((at_entry, _)) = activation.stack_objects {
         let field = tls_field(module, builder, tls::STACK_OBJECT_COUNT_OFFSET);
         builder.store(at_entry, field);

@@ -20,8 +20,10 @@ pub struct ModuleRecord {
     /// `c`, `c++`, ... as in `-x`.
     pub language: String,
     pub compile: Invocation,
-    /// Key of the preprocessed source in the capture store, if it could be kept.
-    pub preprocessed: Option<String>,
+    /// Key of the source and the headers that it includes in the capture store, if they could be
+    /// kept.
+    #[serde(default)]
+    pub sources: Option<String>,
     /// Functions that the module defines.
     #[serde(default)]
     pub functions: u32,

@@ -56,6 +56,9 @@ impl Request {
 pub struct Capture {
     pub compile: Invocation,
     pub units: Vec<Unit>,
+    /// Where to report the key of each module whose source can be kept, as a line
+    /// `<index of the unit> <key>`. Whoever asked keeps the sources once the compile is done.
+    pub key_descriptor: i32,
     /// The user asked for no debug information: it is captured, then taken out of what
     /// clang goes on to compile.
     pub strip_debug: bool,
@@ -67,33 +70,24 @@ pub struct Unit {
     /// As named on the command line; `-` for standard input.
     pub source: String,
     pub language: String,
-    /// Read end of a pipe on which the key of the preprocessed source arrives; nothing
-    /// before the end of the pipe means that there is none.
-    pub key_descriptor: Option<i32>,
+    /// The source can be kept: the module's record is to have a key for it.
+    pub keep_source: bool,
 }
 
 impl Capture {
-    /// The unit that a module with this source file name was made from.
-    pub fn unit_of(&self, source_file_name: &str) -> Option<&Unit> {
+    /// The unit that a module with this source file name was made from, by index.
+    pub fn unit_of(&self, source_file_name: &str) -> Option<usize> {
         let stem = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);
             name.rsplit_once('.')
                 .map_or(name, |(stem, _)| stem)
                 .to_owned()
         };
-        self.units
-            .iter()
-            .find(|unit| unit.source == source_file_name)
+        let position = |matches: &dyn Fn(&Unit) -> bool| self.units.iter().position(matches);
+        position(&|unit| unit.source == source_file_name)
             // `-save-temps` gives the compiler an intermediate file of the same stem.
-            .or_else(|| {
-                self.units
-                    .iter()
-                    .find(|unit| stem(&unit.source) == stem(source_file_name))
-            })
-            .or(match self.units.as_slice() {
-                [only] => Some(only),
-                _ => None,
-            })
+            .or_else(|| position(&|unit| stem(&unit.source) == stem(source_file_name)))
+            .or((self.units.len() == 1).then_some(0))
     }
 }
 
@@ -105,7 +99,7 @@ mod tests {
         let unit = |source: &&str| Unit {
             source: (*source).to_owned(),
             language: "c".to_owned(),
-            key_descriptor: None,
+            keep_source: false,
         };
         Capture {
             compile: Invocation {
@@ -113,6 +107,7 @@ mod tests {
                 arguments: Vec::new(),
             },
             units: sources.iter().map(unit).collect(),
+            key_descriptor: 0,
             strip_debug: false,
         }
     }
@@ -133,9 +128,9 @@ mod tests {
     #[test]
     fn a_module_finds_its_source_exactly_then_by_stem_then_if_there_is_only_one() {
         let two = capture(&["dir/a.c", "b.c"]);
-        assert_eq!(two.unit_of("b.c").unwrap().source, "b.c");
-        assert_eq!(two.unit_of("a.i").unwrap().source, "dir/a.c");
+        assert_eq!(two.unit_of("b.c"), Some(1));
+        assert_eq!(two.unit_of("a.i"), Some(0));
         assert_eq!(two.unit_of("x.c"), None);
-        assert_eq!(capture(&["a.c"]).unit_of("<stdin>").unwrap().source, "a.c");
+        assert_eq!(capture(&["a.c"]).unit_of("<stdin>"), Some(0));
     }
 }

@@ -46,7 +46,19 @@ pub struct Site {
     /// (false side first).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub successors: Vec<u64>,
+    /// Copies that were inlined before tracing: the id of the site that this is a copy of;
+    /// 0 for the site itself.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub original: u64,
+    /// Copies that were inlined before tracing: the calls through which, outermost first. A call
+    /// stack at this site continues with them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<u64>,
     /// Name of the directly called function, or kind of instruction for `Other`.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub text: String,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
