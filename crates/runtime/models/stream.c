@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
+#include <wchar.h>
 
 int __plx_m___underflow(FILE *stream);
 int __plx_m___uflow(FILE *stream);
@@ -296,3 +297,25 @@ int c99_vfscanf(FILE *stream, const char *format, va_list arguments) __asm__("__
 FORMATTED(old_vfscanf, __plx_m_vfscanf, __plx_m_fscanf, __plx_m_vscanf, __plx_m_scanf)
 FORMATTED(c99_vfscanf, __plx_m___isoc99_vfscanf, __plx_m___isoc99_fscanf,
           __plx_m___isoc99_vscanf, __plx_m___isoc99_scanf)
+
+/* Wide characters have no model yet either. */
+wint_t __plx_m_fgetwc(FILE *stream)
+{
+    wint_t c = fgetwc(stream);
+    __plx_stream_touched(stream, "fgetwc");
+    return c;
+}
+
+wint_t __plx_m_getwchar(void)
+{
+    return __plx_m_fgetwc(stdin);
+}
+
+wchar_t *__plx_m_fgetws(wchar_t *to, int n, FILE *stream)
+{
+    wchar_t *result = fgetws(to, n, stream);
+    if (result != NULL)
+        __plx_clear(to, (wcslen(to) + 1) * sizeof(wchar_t));
+    __plx_stream_touched(stream, "fgetws");
+    return result;
+}

@@ -232,8 +232,8 @@ fn log_fixed(core: &mut Core, label: u32, value: u64, reason: u8, site: u64) {
 }
 
 /// A length that a memory function was given: logged with the object that it writes to, and fixed.
-pub fn length(core: &mut Core, label: u32, value: u64, written: u64) {
-    let operand = checked(core, Operand::new(label, value, 0), WIDTH, 0, 0);
+pub fn length(core: &mut Core, label: u32, value: u64, written: u64, site: u64) {
+    let operand = checked(core, Operand::new(label, value, 0), WIDTH, 0, site);
     if operand.label == 0 {
         return;
     }
@@ -241,10 +241,11 @@ pub fn length(core: &mut Core, label: u32, value: u64, written: u64) {
     let x = objects::record(core, found);
     let event = Event {
         label,
+        site,
         x,
         y: value,
         ..new_event(EventKind::Length)
     };
     log(core, event, &[x.into()]);
-    fix(core, label, value, Concretized::Length, 0);
+    fix(core, label, value, Concretized::Length, site);
 }

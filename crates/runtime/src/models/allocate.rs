@@ -2,7 +2,7 @@
 //!
 //! The real functions are libc's, or whatever stands in for them.
 
-use super::{fix, give, own, take, weak};
+use super::{call_site, fix, give, own, take, weak};
 use crate::ops::{self, Operand};
 use crate::trace::new_event;
 use crate::{context, events, heap, shadow, trace};
@@ -26,15 +26,17 @@ fn log_size(label: u32, size: usize) {
     if label == 0 || !trace::active() {
         return;
     }
+    let site = call_site();
     events::with_core(|core| {
         let operand = Operand::new(label, size as u64, 0);
-        if ops::checked(core, operand, 64, 0, 0).label == 0 {
+        if ops::checked(core, operand, 64, 0, site).label == 0 {
             return;
         }
         let context = context::current(core);
         let event = new_event(EventKind::Allocation);
         trace::event(Event {
             label,
+            site,
             context,
             y: size as u64,
             ..event

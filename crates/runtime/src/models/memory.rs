@@ -1,6 +1,6 @@
 //! `memcpy` and its family.
 
-use super::{fix, give, own, take};
+use super::{call_site, fix, fix_length, give, own, take};
 use crate::{access, events, nodes, shadow, trace};
 use parallax_abi::trace::{Concretized, LossKind};
 use parallax_expr::build;
@@ -25,14 +25,12 @@ fn log_copy(labels: [u32; 3], to: Bytes, from: Bytes, size: usize) {
         return;
     }
     let [lto, lfrom, lsize] = labels;
-    access::store(lto, to as u64, size as u64, 0);
+    access::store(lto, to as u64, size as u64, call_site());
     if lfrom != 0 {
-        events::note_loss(LossKind::Table, b"memcpy", 0);
+        events::note_loss(LossKind::Table, b"memcpy", call_site());
         fix(lfrom, from as u64, Concretized::LoadAddress);
     }
-    if lsize != 0 {
-        events::with_core(|core| access::length(core, lsize, size as u64, to as u64));
-    }
+    fix_length(lsize, size, to);
 }
 
 #[inline]

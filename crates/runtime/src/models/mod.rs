@@ -20,7 +20,7 @@ mod signals;
 mod streams;
 
 use crate::ops::Operand;
-use crate::{access, tls};
+use crate::{access, events, tls};
 use parallax_abi::tls::MAX_ARGS;
 use parallax_abi::trace::Concretized;
 
@@ -79,9 +79,30 @@ fn give(own: u64, label: u32) {
     }
 }
 
+/// Site of the call that led here, as the caller noted it; 0 if it was not instrumented.
+fn call_site() -> u64 {
+    // SAFETY: the protocol keeps `frame` null or pointing to a live frame.
+    unsafe {
+        let frame = (*tls::protocol()).frame;
+        if frame.is_null() {
+            0
+        } else {
+            (*frame).call_site
+        }
+    }
+}
+
 /// Fixes an argument that only counts with its concrete value.
 fn fix(label: u32, value: u64, reason: Concretized) {
     if label != 0 {
-        access::concretize(Operand::new(label, value, 0), reason as u8, 0);
+        access::concretize(Operand::new(label, value, 0), reason as u8, call_site());
+    }
+}
+
+/// Logs and fixes the symbolic length of what is written to `to`.
+fn fix_length(label: u32, length: usize, to: *const u8) {
+    if label != 0 {
+        let site = call_site();
+        events::with_core(|core| access::length(core, label, length as u64, to as u64, site));
     }
 }

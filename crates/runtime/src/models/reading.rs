@@ -1,6 +1,6 @@
 //! `read` and its family: bytes that come in get their labels.
 
-use super::{fix, give, own, take};
+use super::{fix, fix_length, give, own, take};
 use crate::{events, inputs, shadow, trace};
 use parallax_abi::trace::Concretized;
 
@@ -65,9 +65,7 @@ unsafe fn arrived_in_parts(descriptor: i32, parts: &[Part], count: isize, at: Op
 fn fix_arguments([ldescriptor, lto, lsize]: [u32; 3], descriptor: i32, to: Bytes, size: usize) {
     fix(ldescriptor, descriptor as u32 as u64, Concretized::Argument);
     fix(lto, to as u64, Concretized::StoreAddress);
-    if lsize != 0 {
-        events::with_core(|core| crate::access::length(core, lsize, size as u64, to as u64));
-    }
+    fix_length(lsize, size, to);
 }
 
 #[unsafe(no_mangle)]

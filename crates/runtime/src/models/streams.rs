@@ -8,7 +8,7 @@
 //! The layout of `FILE` is part of glibc's ABI: its own macros have been inlined
 //! into programs for decades.
 
-use super::{fix, give, own, take};
+use super::{call_site, fix, give, own, take};
 use crate::core_state::Core;
 use crate::inputs::{self, Stream};
 use crate::{events, loss, nodes, shadow, trace};
@@ -63,6 +63,8 @@ unsafe extern "C" {
     fn fsetpos(file: *mut File, position: *const u8) -> i32;
     fn rewind(file: *mut File);
     fn ungetc(byte: i32, file: *mut File) -> i32;
+    fn fclose(file: *mut File) -> i32;
+    fn freopen(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
 }
 
 /// Makes at least one byte available and labels what came in.
@@ -264,6 +266,49 @@ pub unsafe extern "C" fn __plx_m_rewind(file: *mut File) {
     give(own!(__plx_m_rewind), 0);
 }
 
+/// The buffer goes back to libc's allocator, whose next owner may be libc itself: nothing
+/// must be found there.
+unsafe fn abandon_buffer(file: *mut File) {
+    if trace::header().is_none() {
+        return;
+    }
+    // SAFETY: the program's own stream.
+    unsafe {
+        let (start, end) = ((*file).buf_base as u64, (*file).buf_end as u64);
+        shadow::clear(start, end.saturating_sub(start));
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __plx_m_fclose(file: *mut File) -> i32 {
+    take::<1>(own!(__plx_m_fclose));
+    // SAFETY: the program's own call.
+    unsafe {
+        abandon_buffer(file);
+        let status = fclose(file);
+        give(own!(__plx_m_fclose), 0);
+        status
+    }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __plx_m_freopen(
+    path: *const u8,
+    mode: *const u8,
+    file: *mut File,
+) -> *mut File {
+    let [lpath, lmode, _] = take::<3>(own!(__plx_m_freopen));
+    fix(lpath, path as u64, Concretized::Argument);
+    fix(lmode, mode as u64, Concretized::Argument);
+    // SAFETY: the program's own call.
+    unsafe {
+        abandon_buffer(file);
+        let stream = freopen(path, mode, file);
+        give(own!(__plx_m_freopen), 0);
+        stream
+    }
+}
+
 /// Called by the models in C after the real function has read from the stream on
 /// its own: the buffer may hold something else than its labels say.
 #[unsafe(no_mangle)]
@@ -277,7 +322,7 @@ pub unsafe extern "C" fn __plx_stream_touched(file: *mut File, function: *const 
         events::with_core(|core| {
             let descriptor = (*file).descriptor;
             if let Some(stream) = inputs::stream(core, descriptor) {
-                loss::record(core, LossKind::Stream, 0, name);
+                loss::record(core, LossKind::Stream, call_site(), name);
                 if !stream.is_regular() {
                     // Nobody counted what was taken: offsets are unknown from here on.
                     core.inputs.lose_stdin();
