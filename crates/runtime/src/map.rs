@@ -12,6 +12,8 @@ use crate::sys;
 struct Slots {
     mask: usize,
     used: usize,
+    /// The slots start on a cache line.
+    padding: [u64; 6],
     slots: [u64; 0],
 }
 
@@ -56,7 +58,8 @@ unsafe fn put(table: *mut Slots, position: usize, word: u64) {
 }
 
 /// Makes room for one more; false if there is no memory.
-unsafe fn make_room(table: &mut *mut Slots, position_of: fn(u64) -> usize) -> bool {
+/// `put_back` enters a word of the old table into the new one.
+unsafe fn make_room(table: &mut *mut Slots, put_back: impl Fn(*mut Slots, u64)) -> bool {
     // SAFETY: the table is null or was made by `fresh`.
     unsafe {
         let old = *table;
@@ -76,7 +79,7 @@ unsafe fn make_room(table: &mut *mut Slots, position_of: fn(u64) -> usize) -> bo
         for at in 0..slots {
             let word = *slot(old, at);
             if word != 0 {
-                put(new, position_of(word), word);
+                put_back(new, word);
             }
         }
         *table = new;
@@ -100,10 +103,6 @@ impl Map {
     #[inline(always)]
     fn short(hash: u64) -> u64 {
         (hash ^ hash >> 32) & 0xffff_ffff
-    }
-
-    fn position_of(word: u64) -> usize {
-        (word >> 32) as usize
     }
 
     /// The index stored under `hash` for which `equal` holds.
@@ -136,7 +135,9 @@ impl Map {
         let short = Map::short(hash);
         // SAFETY: `make_room` keeps the table below full.
         unsafe {
-            if !make_room(&mut self.table, Map::position_of) {
+            if !make_room(&mut self.table, |table, word| {
+                put(table, (word >> 32) as usize, word)
+            }) {
                 return false;
             }
             put(
@@ -146,6 +147,103 @@ impl Map {
             );
         }
         true
+    }
+}
+
+/// As [`Map`], with a hint where each entry should lie: entries whose places are near each
+/// other share cache lines as long as there is room. For the one table that grows too large
+/// for the cache.
+///
+/// An entry lies in the line of slots that its place names, or, if that was full, where
+/// its hash says. Entries are never removed, so a line that has a free
+/// slot has sent nobody away.
+pub struct LocalMap {
+    table: *mut Slots,
+}
+
+/// Slots in a cache line.
+const LINE: usize = 8;
+
+impl LocalMap {
+    pub const fn new() -> LocalMap {
+        LocalMap {
+            table: core::ptr::null_mut(),
+        }
+    }
+
+    /// The index stored under `hash` for which `equal` holds.
+    #[inline(always)]
+    pub fn find(&self, place: u64, hash: u64, equal: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.table.is_null() {
+            return None;
+        }
+        let short = Map::short(hash);
+        let is_it = |word: u64| word >> 32 == short && equal((word as u32).wrapping_sub(1));
+        // SAFETY: positions are masked; a table is never full.
+        unsafe {
+            let mask = (*self.table).mask;
+            let line = place as usize & mask & !(LINE - 1);
+            for at in line..line + LINE {
+                let word = *slot(self.table, at);
+                if word == 0 {
+                    return None;
+                }
+                if is_it(word) {
+                    return Some((word as u32).wrapping_sub(1));
+                }
+            }
+            let mut at = short as usize & mask;
+            loop {
+                let word = *slot(self.table, at);
+                if word == 0 {
+                    return None;
+                }
+                if is_it(word) {
+                    return Some((word as u32).wrapping_sub(1));
+                }
+                at = (at + 1) & mask;
+            }
+        }
+    }
+
+    /// Adds an index that is not there yet; false if there is no memory. `place_of` tells the
+    /// place of an index when the table grows.
+    pub fn insert(
+        &mut self,
+        place: u64,
+        hash: u64,
+        index: u32,
+        place_of: impl Fn(u32) -> u64,
+    ) -> bool {
+        let word = Map::short(hash) << 32 | u64::from(index.wrapping_add(1));
+        let put_back = |table, word: u64| {
+            // SAFETY: the new table is larger than the old one.
+            unsafe { put_near(table, place_of((word as u32).wrapping_sub(1)), word) }
+        };
+        // SAFETY: `make_room` keeps the table below full.
+        unsafe {
+            if !make_room(&mut self.table, put_back) {
+                return false;
+            }
+            put_near(self.table, place, word);
+        }
+        true
+    }
+}
+
+/// Puts a word into its line, or else where its hash says.
+unsafe fn put_near(table: *mut Slots, place: u64, word: u64) {
+    // SAFETY: the caller keeps the table below full.
+    unsafe {
+        let line = place as usize & (*table).mask & !(LINE - 1);
+        for at in line..line + LINE {
+            if *slot(table, at) == 0 {
+                *slot(table, at) = word;
+                (*table).used += 1;
+                return;
+            }
+        }
+        put(table, (word >> 32) as usize, word);
     }
 }
 
@@ -161,16 +259,14 @@ impl Seen {
         }
     }
 
-    fn position_of(word: u64) -> usize {
-        word as usize
-    }
-
     /// Adds `key`; true if it was not there. Without memory everything is new.
     pub fn insert(&mut self, key: u64) -> bool {
         let key = key.max(1);
         // SAFETY: positions are masked; `make_room` keeps the table below full.
         unsafe {
-            if !make_room(&mut self.table, Seen::position_of) {
+            if !make_room(&mut self.table, |table, word| {
+                put(table, word as usize, word)
+            }) {
                 return true;
             }
             let mask = (*self.table).mask;
@@ -204,6 +300,28 @@ mod tests {
         for index in 0..50_000u32 {
             let hash = hash::pair(u64::from(index), 7);
             assert_eq!(map.find(hash, |at| at == index), Some(index));
+        }
+    }
+
+    #[test]
+    fn a_local_map_finds_everything_wherever_it_was_put() {
+        // All at one place, in a row, and scattered.
+        let places: [fn(u32) -> u64; 3] = [
+            |_| 5,
+            |index| u64::from(index) * 4,
+            |index| hash::pair(index.into(), 3),
+        ];
+        for place in places {
+            let mut map = LocalMap::new();
+            for index in 0..30_000u32 {
+                let hash = hash::pair(u64::from(index), 7);
+                assert_eq!(map.find(place(index), hash, |at| at == index), None);
+                assert!(map.insert(place(index), hash, index, place));
+            }
+            for index in 0..30_000u32 {
+                let hash = hash::pair(u64::from(index), 7);
+                assert_eq!(map.find(place(index), hash, |at| at == index), Some(index));
+            }
         }
     }
 

@@ -5,14 +5,14 @@
 //! is harmless.
 
 use crate::core_state::Core;
-use crate::map::Map;
+use crate::map::LocalMap;
 use crate::{hash, loss, trace};
 use parallax_abi::Op;
 use parallax_abi::trace::{LossKind, Node, Stop};
 use parallax_expr::{Label, Store, TableView};
 
 pub struct Nodes {
-    map: Map,
+    map: LocalMap,
     /// Set when a node was refused for its depth.
     too_deep: bool,
 }
@@ -20,7 +20,7 @@ pub struct Nodes {
 impl Nodes {
     pub const fn new() -> Nodes {
         Nodes {
-            map: Map::new(),
+            map: LocalMap::new(),
             too_deep: false,
         }
     }
@@ -36,6 +36,19 @@ fn hash_of(node: &Node) -> u64 {
     } else {
         hash
     }
+}
+
+/// Where in the table a node is looked for first. Expressions that are made one after the
+/// other have operands that were made one after the other, so they lie together.
+#[inline(always)]
+fn place_of(node: &Node) -> u64 {
+    const SLOTS_PER_NODE: u64 = 4;
+    let near = if node.op == Op::Const as u8 {
+        node.lo
+    } else {
+        u64::from(node.a) + u64::from(node.b)
+    };
+    near.wrapping_mul(SLOTS_PER_NODE)
 }
 
 #[inline(always)]
@@ -57,10 +70,12 @@ impl Store for Nodes {
     #[inline]
     fn intern(&mut self, node: Node) -> Label {
         let hash = hash_of(&node);
-        if let Some(label) = self.map.find(hash, |label| same(trace::node(label), &node)) {
-            return label;
+        let place = place_of(&node);
+        let equal = |label| same(trace::node(label), &node);
+        match self.map.find(place, hash, equal) {
+            Some(label) => label,
+            None => self.add(place, hash, node),
         }
-        self.add(hash, node)
     }
 
     fn table(&self, table: u32) -> TableView<'_> {
@@ -86,7 +101,7 @@ impl Nodes {
     }
 
     #[cold]
-    fn add(&mut self, hash: u64, node: Node) -> Label {
+    fn add(&mut self, place: u64, hash: u64, node: Node) -> Label {
         if !trace::active() {
             return 0;
         }
@@ -98,7 +113,8 @@ impl Nodes {
         let Some(label) = trace::add_node(node) else {
             return 0;
         };
-        if !self.map.insert(hash, label) {
+        let place_again = |label: u32| place_of(trace::node(label));
+        if !self.map.insert(place, hash, label, place_again) {
             trace::stop(Stop::Memory);
         }
         label

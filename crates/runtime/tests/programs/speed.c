@@ -52,6 +52,24 @@ int main(void)
     uint64_t salt = 0;
     MEASURE("binary, new", 200000,
             sink = __plx_binary(CODE(ADD, 32, 32, 0), word, 0, value, 1 + salt++, 0));
+    /* A hash over the input, again and again: each step makes new expressions. */
+    uint32_t chain = word;
+    uint32_t hash = value;
+    MEASURE("step of a hash, new", 100000, {
+        uint64_t at = 512 + i % 3500;
+        if (i % 64 == 0) {
+            chain = __plx_load(buffer + at, 4, 0);
+            __builtin_memcpy(&hash, buffer + at, 4);
+            hash ^= (uint32_t)salt;
+            chain = __plx_binary(CODE(28, 32, 32, 0), chain, 0, hash ^ (uint32_t)salt, salt, 0);
+            salt++;
+        }
+        chain = __plx_binary(CODE(MUL, 32, 32, 0), chain, 0, hash, 33, 0);
+        hash *= 33;
+        uint32_t wide = __plx_unary(CODE(ZEXT, 8, 32, 0), __plx_load(buffer + at, 1, 0), buffer[at], 0, 0);
+        chain = __plx_binary(CODE(28 /* Xor */, 32, 32, 0), chain, wide, hash, buffer[at], 0);
+        hash ^= buffer[at];
+    });
     uint32_t byte = __plx_load(buffer + 9, 1, 0);
     MEASURE("zext", many, sink = __plx_unary(CODE(ZEXT, 8, 32, 0), byte, buffer[9], 0, 0));
     uint32_t condition = __plx_binary(CODE(EQ, 8, 1, 0), byte, 0, buffer[9], buffer[9], 0);
