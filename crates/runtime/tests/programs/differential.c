@@ -16,6 +16,7 @@
  * model must agree with libc. */
 static int labelled;
 unsigned __plx_peek(const void *address, size_t size) { (void)address; (void)size; return labelled; }
+void __plx_loss(unsigned kind, const char *name, unsigned long site) { (void)kind; (void)name; (void)site; }
 void __plx_clear(void *address, size_t size) { (void)address; (void)size; }
 void *__plx_m_malloc(size_t size) { return malloc(size); }
 void *__plx_m_realloc(void *old, size_t size) { return realloc(old, size); }
@@ -80,6 +81,9 @@ int __plx_m_fgetc(FILE *);
 char *__plx_m_fgets(char *, int, FILE *);
 size_t __plx_m_fread(void *, size_t, size_t, FILE *);
 ssize_t __plx_m_getdelim(char **, size_t *, int, FILE *);
+int __plx_m_sprintf(char *, const char *, ...);
+int __plx_m_snprintf(char *, size_t, const char *, ...);
+int __plx_m___snprintf_chk(char *, size_t, int, size_t, const char *, ...);
 #define CHARACTER(name) int __plx_m_##name(int);
 #define CHARACTERS(X)                                                                              \
     X(isalnum) X(isalpha) X(isblank) X(iscntrl) X(isdigit) X(isgraph) X(islower) X(isprint)        \
@@ -299,6 +303,27 @@ static void numbers(void)
     CHECK(__plx_m_abs(x) == abs(x) && __plx_m_labs(y) == labs(y), "abs", "", "");
 }
 
+static void formatting(void)
+{
+    char x[room * 4], y[room * 4], text[room];
+    make_string(text, 20, alphabets[below(4)]);
+    double number = (double)below(UINT_MAX) / 7;
+    long integer = (long)below(UINT_MAX) - INT_MAX;
+    size_t n = below(80);
+    memset(x, '#', sizeof x);
+    memset(y, '#', sizeof y);
+    /* More arguments than there are registers of either kind. */
+#define ARGUMENTS                                                                                  \
+    "%s %ld %g %c %d %f %Lf %g %g %g %g %g %g %g %d %s", text, integer, number, 'x', (int)integer, \
+        number, (long double)number, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8, text
+    CHECK(__plx_m_snprintf(x, n, ARGUMENTS) == snprintf(y, n, ARGUMENTS), "snprintf", text, "");
+    CHECK(!memcmp(x, y, sizeof x), "snprintf", text, "");
+    CHECK(__plx_m_sprintf(x, ARGUMENTS) == sprintf(y, ARGUMENTS), "sprintf", text, "");
+    CHECK(!memcmp(x, y, sizeof x), "sprintf", text, "");
+    CHECK(__plx_m___snprintf_chk(x, n, 1, sizeof x, "%d%s", 7, text) == snprintf(y, n, "%d%s", 7, text),
+          "__snprintf_chk", text, "");
+}
+
 /* The same reads, by models and by libc, from two streams of the same file. */
 static void streams(FILE *x, FILE *y)
 {
@@ -356,7 +381,7 @@ int main(void)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fileno(x));
     FILE *y = fopen(path, "r");
     rewind(x);
-    static void (*const families[])(void) = {searching, comparing, copying, splitting, characters, numbers};
+    static void (*const families[])(void) = {searching, comparing, copying, splitting, characters, numbers, formatting};
     for (labelled = 0; labelled < 2; labelled++) {
         for (unsigned family = 0; family < sizeof families / sizeof *families; family++)
             for (int i = 0; i < cases; i++) {
