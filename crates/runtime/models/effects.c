@@ -72,12 +72,28 @@ int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list 
 int __vsnprintf_chk(char *to, size_t size, int flag, size_t room, const char *format,
                     va_list arguments);
 
-/* The registers of a va_list that carry arguments: 6 general, 8 vector ones. */
-#define SAVED_BYTES 176
+/* Of the area of a va_list that holds registers, the general ones come first. What lies beyond them
+ * and in memory is looked at as far as calls usually reach. */
+enum { saved_bytes = 176, general_bytes = 48, memory_bytes = 64 };
+
+/* Whether one of the slots is labelled or points to something that is. */
+static int has_labels(const char *from, size_t size)
+{
+    if (__plx_peek(from, size))
+        return 1;
+    for (size_t at = 0; at + sizeof(void *) <= size; at += sizeof(void *))
+        if (__plx_peek(*(void *const *)(const void *)(from + at), 1))
+            return 1;
+    return 0;
+}
 
 static void note_loss(va_list arguments, const char *name)
 {
-    if (__plx_peek(arguments->reg_save_area, SAVED_BYTES))
+    const char *saved = arguments->reg_save_area;
+    size_t used = arguments->gp_offset;
+    if ((used < general_bytes && has_labels(saved + used, general_bytes - used)) ||
+        __plx_peek(saved + general_bytes, saved_bytes - general_bytes) ||
+        has_labels(arguments->overflow_arg_area, memory_bytes))
         __plx_loss(1, name, 0);
 }
 
@@ -90,22 +106,26 @@ static int written(char *to, size_t size, int length)
 
 int __plx_m_vsprintf(char *to, const char *format, va_list arguments)
 {
+    note_loss(arguments, "sprintf");
     return written(to, (size_t)-1, vsprintf(to, format, arguments));
 }
 
 int __plx_m_vsnprintf(char *to, size_t size, const char *format, va_list arguments)
 {
+    note_loss(arguments, "snprintf");
     return written(to, size, vsnprintf(to, size, format, arguments));
 }
 
 int __plx_m___vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list arguments)
 {
+    note_loss(arguments, "sprintf");
     return written(to, (size_t)-1, __vsprintf_chk(to, flag, room, format, arguments));
 }
 
 int __plx_m___vsnprintf_chk(char *to, size_t size, int flag, size_t room, const char *format,
                             va_list arguments)
 {
+    note_loss(arguments, "snprintf");
     return written(to, size, __vsnprintf_chk(to, size, flag, room, format, arguments));
 }
 
@@ -114,7 +134,6 @@ int __plx_m___vsnprintf_chk(char *to, size_t size, int flag, size_t room, const 
     {                                                                                              \
         va_list arguments;                                                                         \
         va_start(arguments, format);                                                               \
-        note_loss(arguments, #name);                                                               \
         int length = forwarded;                                                                    \
         va_end(arguments);                                                                         \
         return length;                                                                             \
