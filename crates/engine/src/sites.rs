@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
 use parallax_abi::{SiteId, SiteKind};
-use parallax_record::{Kind, RecordError, SECTION, SiteTable, frames};
+use parallax_record::{FunctionSites, Kind, RecordError, SECTION, Site, SiteTable, frames};
 
 use crate::libraries;
 
@@ -47,7 +47,14 @@ pub struct SiteView<'a> {
     /// 0 if the compiler gave none.
     pub line: u32,
     pub column: u32,
+    /// The function that the code was written in.
     pub function: &'a str,
+    /// The function that the code is part of: another one if it was inlined before tracing.
+    pub host: &'a str,
+    /// The site that this one is an inlined copy of, else itself.
+    pub original: SiteId,
+    /// The calls through which it was inlined, outermost first.
+    pub within: &'a [u64],
     /// Case values of a `switch` in successor order, the default (0) not listed.
     pub cases: &'a [u64],
     /// Called function, or kind of instruction; may be empty.
@@ -142,14 +149,51 @@ impl SiteMap {
         self.index.is_empty()
     }
 
-    /// What a site id stands for; `None` for 0 and for sites of code that was not loaded.
-    pub fn get(&self, id: SiteId) -> Option<SiteView<'_>> {
-        let (t, f, s) = *self.index.get(&id.0)?;
+    fn find(&self, id: u64) -> Option<(&SiteTable, &FunctionSites, &Site)> {
+        let (t, f, s) = *self.index.get(&id)?;
         let table = &self.tables[t as usize];
         let function = &table.functions[f as usize];
-        let site = &function.sites[s as usize];
+        Some((table, function, &function.sites[s as usize]))
+    }
+
+    /// The calls that led to a site, outermost first: those of the calling context, and between and after
+    /// them those that were inlined before tracing. All are original sites.
+    pub fn call_stack(&self, context: &[SiteId], site: SiteId) -> Vec<SiteId> {
+        let mut stack = Vec::new();
+        for id in context.iter().chain([&site]) {
+            match self.get(*id) {
+                Some(view) => {
+                    stack.extend(view.within.iter().map(|call| self.original(SiteId(*call))));
+                    stack.push(view.original);
+                }
+                None => stack.push(*id),
+            }
+        }
+        // The site itself is not a call.
+        stack.pop();
+        stack
+    }
+
+    fn original(&self, id: SiteId) -> SiteId {
+        self.get(id).map_or(id, |view| view.original)
+    }
+
+    /// What a site id stands for; `None` for 0 and for sites of code that was not loaded.
+    pub fn get(&self, id: SiteId) -> Option<SiteView<'_>> {
+        let (table, host, site) = self.find(id.0)?;
+        let original = if site.original == 0 {
+            id
+        } else {
+            SiteId(site.original)
+        };
+        let function = self
+            .find(original.0)
+            .map_or(host, |(_, function, _)| function);
         Some(SiteView {
             id,
+            original,
+            within: &site.within,
+            host: &host.name,
             kind: SiteKind::from_byte(site.kind).unwrap_or(SiteKind::Other),
             file: table.files.get(site.file as usize).map_or("", |file| file),
             line: site.line,
@@ -163,37 +207,96 @@ impl SiteMap {
 
 #[cfg(test)]
 mod tests {
-    use parallax_record::{FunctionSites, Site};
-
     use super::*;
 
-    #[test]
-    fn sites_are_found_by_id_with_file_and_function() {
+    fn site(id: u64, line: u32) -> Site {
+        Site {
+            id,
+            kind: SiteKind::Branch as u8,
+            file: 0,
+            line,
+            column: 3,
+            cases: Vec::new(),
+            successors: Vec::new(),
+            original: 0,
+            within: Vec::new(),
+            text: String::new(),
+        }
+    }
+
+    fn map(functions: Vec<(&str, Vec<Site>)>) -> SiteMap {
+        let functions = functions.into_iter().map(|(name, sites)| FunctionSites {
+            name: name.into(),
+            file: 0,
+            line: 1,
+            sites,
+        });
         let mut map = SiteMap::default();
         map.add(SiteTable {
             files: vec!["a.c".into(), "a.h".into()],
-            functions: vec![FunctionSites {
-                name: "main".into(),
-                file: 0,
-                line: 1,
-                sites: vec![Site {
-                    id: 77,
-                    kind: SiteKind::Branch as u8,
-                    file: 1,
-                    line: 12,
-                    column: 3,
-                    cases: Vec::new(),
-                    successors: Vec::new(),
-                    text: String::new(),
-                }],
-            }],
+            functions: functions.collect(),
         });
+        map
+    }
+
+    #[test]
+    fn sites_are_found_by_id_with_file_and_function() {
+        let in_header = Site {
+            file: 1,
+            ..site(77, 12)
+        };
+        let map = map(vec![("main", vec![in_header])]);
         let site = map.get(SiteId(77)).unwrap();
         assert_eq!(
             (site.file, site.line, site.column, site.function, site.kind),
             ("a.h", 12, 3, "main", SiteKind::Branch)
         );
         assert_eq!(map.get(SiteId(78)), None);
+    }
+
+    #[test]
+    fn an_inlined_copy_is_shown_as_where_it_was_written() {
+        let copy = Site {
+            original: 1,
+            within: vec![2],
+            ..site(3, 5)
+        };
+        let map = map(vec![
+            ("small", vec![site(1, 5)]),
+            ("main", vec![site(2, 9), copy]),
+        ]);
+        let view = map.get(SiteId(3)).unwrap();
+        assert_eq!(
+            (view.function, view.host, view.original),
+            ("small", "main", SiteId(1))
+        );
+    }
+
+    #[test]
+    fn call_stacks_contain_the_calls_that_were_inlined() {
+        // main calls outer (4); outer's call of small (2) was inlined, its copy of small's
+        // site 1 is 3; and outer's call (5) happens inside inlined code itself.
+        let copy = Site {
+            original: 1,
+            within: vec![2],
+            ..site(3, 5)
+        };
+        let inlined_call = Site {
+            original: 7,
+            within: vec![6],
+            ..site(5, 20)
+        };
+        let map = map(vec![
+            ("small", vec![site(1, 5)]),
+            ("outer", vec![site(2, 9), copy]),
+            ("main", vec![site(4, 1), site(6, 2), inlined_call]),
+            ("middle", vec![site(7, 20)]),
+        ]);
+        let ids = |stack: &[u64]| stack.iter().map(|id| SiteId(*id)).collect::<Vec<_>>();
+        assert_eq!(map.call_stack(&ids(&[4]), SiteId(3)), ids(&[4, 2]));
+        assert_eq!(map.call_stack(&ids(&[5]), SiteId(1)), ids(&[6, 7]));
+        assert_eq!(map.call_stack(&ids(&[99]), SiteId(1)), ids(&[99]));
+        assert_eq!(map.call_stack(&[], SiteId(98)), []);
     }
 
     #[test]

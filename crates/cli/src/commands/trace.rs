@@ -69,7 +69,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_bytes)]
     memory: u64,
 
-    /// Show everything, nothing folded away
+    /// Show everything (default: the first places and conditions; JSON: the first 10,000 of each list)
     #[arg(long)]
     all: bool,
 
@@ -78,7 +78,7 @@ pub struct Arguments {
     events: bool,
 
     /// Print the report as JSON
-    #[arg(long, conflicts_with_all = ["all", "events"])]
+    #[arg(long, conflicts_with = "events")]
     json: bool,
 
     /// Let the program write to the terminal directly instead of showing its output in the report
@@ -147,7 +147,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         memory: arguments.memory,
     };
     let text = if arguments.json {
-        report::render_json(&report)
+        report::render_json(&report, arguments.all)
     } else {
         let detail = Detail {
             all: arguments.all,

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use parallax_abi::Op;
-use parallax_abi::trace::{Event, EventKind};
+use parallax_abi::trace::{Event, EventKind, ObjectKind};
 use parallax_engine::trace::{ObjectView, Trace};
 use parallax_expr::text::{self, Limits, Names};
 use parallax_expr::value;
@@ -224,6 +224,9 @@ impl Names for Explain<'_> {
 fn describe(object: &ObjectView) -> String {
     let size = counted(object.size, "byte");
     let kind = words::object(object.kind);
+    if object.kind == ObjectKind::Unknown {
+        return kind.to_owned();
+    }
     if object.name.is_empty() {
         format!("{kind} of {size}")
     } else {

@@ -4,7 +4,7 @@
 //! `{"base64": "…"}`; what does not apply is null.
 
 use parallax_abi::SiteId;
-use parallax_abi::trace::{Concretized, EventKind};
+use parallax_abi::trace::{Concretized, Event, EventKind};
 use parallax_engine::run::{Captured, End};
 use serde_json::{Value, json};
 
@@ -14,9 +14,14 @@ use super::{Folded, Report, words};
 
 const SCHEMA: u32 = 1;
 
-/// The whole report, with a newline.
-pub fn render(report: &Report) -> String {
+/// Entries of each list unless all are asked for: a large input has millions.
+const MOST: usize = 10_000;
+
+/// The report as one line. Lists are cut at [`MOST`] unless `all` is set; `omitted` says how many
+/// entries are missing.
+pub fn render(report: &Report, all: bool) -> String {
     let writer = Writer {
+        most: if all { usize::MAX } else { MOST },
         report,
         places: Places::new(report.sites),
         explain: Explain::new(report),
@@ -27,6 +32,7 @@ pub fn render(report: &Report) -> String {
 }
 
 struct Writer<'a> {
+    most: usize,
     report: &'a Report<'a>,
     places: Places<'a>,
     explain: Explain<'a>,
@@ -34,17 +40,29 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn report(&self) -> Value {
-        let list = |folded: Vec<Folded>, entry: &dyn Fn(&Folded) -> Value| {
-            folded.iter().map(entry).collect::<Vec<Value>>()
+        let (branches, sensitive, fixed) = (
+            self.report.branches(),
+            self.report.sensitive(),
+            self.report.fixed(),
+        );
+        let list = |folded: &[Folded], entry: &dyn Fn(&Folded) -> Value| {
+            let shown = folded.iter().take(self.most);
+            shown.map(entry).collect::<Vec<Value>>()
         };
+        let omitted = |folded: &[Folded]| folded.len().saturating_sub(self.most);
         json!({
             "schema": SCHEMA,
             "command": "trace",
             "program": self.report.program.to_string_lossy(),
             "result": self.result(),
-            "branches": list(self.report.branches(), &|branch| self.branch(branch)),
-            "sensitive": list(self.report.sensitive(), &|operation| self.operation(operation)),
-            "fixed": list(self.report.fixed(), &|fixed| self.fixed(fixed)),
+            "branches": list(&branches, &|branch| self.branch(branch)),
+            "sensitive": list(&sensitive, &|operation| self.operation(operation)),
+            "fixed": list(&fixed, &|fixed| self.fixed(fixed)),
+            "omitted": {
+                "branches": omitted(&branches),
+                "sensitive": omitted(&sensitive),
+                "fixed": omitted(&fixed),
+            },
             "losses": self.losses(),
             "inputs": self.inputs(),
             "mismatches": self.mismatches(),
@@ -92,8 +110,8 @@ impl Writer<'_> {
         place
     }
 
-    fn stack(&self, context: u32) -> Vec<Value> {
-        let sites = self.report.trace.call_stack(context);
+    fn stack(&self, event: &Event) -> Vec<Value> {
+        let sites = self.report.call_stack(event);
         sites.into_iter().map(|site| self.place(site)).collect()
     }
 
@@ -102,7 +120,7 @@ impl Writer<'_> {
         entry["inside"] = folded.place.inside.into();
         entry["kind"] = words::event(folded.kind).into();
         entry["count"] = folded.count.into();
-        entry["stack"] = self.stack(folded.first.context).into();
+        entry["stack"] = self.stack(&folded.first).into();
         entry
     }
 

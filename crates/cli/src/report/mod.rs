@@ -24,6 +24,9 @@ use parallax_engine::trace::Trace;
 pub use json::render as render_json;
 pub use text::{Detail, render as render_text};
 
+/// Sources of the models, as their debug information names them.
+const MODEL_SOURCES: &str = "parallax/runtime/models/";
+
 /// Everything that a report is made from.
 pub struct Report<'a> {
     /// The program as the user named it.
@@ -78,17 +81,30 @@ pub struct SourceUse {
 }
 
 impl<'a> Report<'a> {
+    /// The calls that led to an event, outermost first.
+    pub fn call_stack(&self, event: &Event) -> Vec<SiteId> {
+        let context = self.trace.call_stack(event.context);
+        self.sites.call_stack(&context, SiteId(event.site))
+    }
+
+    /// The site of an event as it was written, if it happened in an inlined copy.
+    fn original(&self, event: &Event) -> SiteId {
+        let site = SiteId(event.site);
+        self.sites.get(site).map_or(site, |view| view.original)
+    }
+
     /// Where an event happened.
     pub fn place(&self, event: &Event) -> Place<'a> {
+        let site = SiteId(event.site);
         let own = Place {
-            site: SiteId(event.site),
+            site: self.original(event),
             inside: None,
         };
-        let Some(mut inside) = self.modelled(own.site) else {
+        let Some(mut inside) = self.modelled(site) else {
             return own;
         };
         // Models call each other: the outermost is what the program called.
-        for site in self.trace.call_stack(event.context).into_iter().rev() {
+        for site in self.call_stack(event).into_iter().rev() {
             match self.modelled(site) {
                 Some(outer) => inside = outer,
                 None => {
@@ -105,24 +121,28 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The library function that a site inside a model belongs to.
+    /// The library function whose model a site belongs to.
     fn modelled(&self, site: SiteId) -> Option<&'a str> {
-        let function = self.sites.get(site)?.function;
-        function.strip_prefix(parallax_abi::entry::symbol::MODEL_PREFIX)
+        let view = self.sites.get(site)?;
+        let prefix = parallax_abi::entry::symbol::MODEL_PREFIX;
+        let named = |function: &'a str| function.strip_prefix(prefix);
+        named(view.function)
+            .or_else(|| named(view.host))
+            .or_else(|| view.file.starts_with(MODEL_SOURCES).then_some(view.host))
     }
 
     /// Events of some kinds, folded, in order of first occurrence.
     pub fn folded(&self, wanted: impl Fn(EventKind, &Event) -> bool) -> Vec<Folded<'a>> {
         let mut order: Vec<Folded> = Vec::new();
         let mut index: HashMap<(u8, u8, u64, u64, u32, u32), usize> = HashMap::new();
-        let mut places: HashMap<(u64, u32), Place> = HashMap::new();
+        let mut places: HashMap<(u64, u32), (Place, SiteId)> = HashMap::new();
         for (kind, event) in self.trace.events() {
             if !wanted(kind, event) {
                 continue;
             }
-            let place = *places
+            let (place, original) = *places
                 .entry((event.site, event.context))
-                .or_insert_with(|| self.place(event));
+                .or_insert_with(|| (self.place(event), self.original(event)));
             // Arithmetic of a model is ours: it says nothing about the program.
             let arithmetic = matches!(
                 kind,
@@ -134,7 +154,7 @@ impl<'a> Report<'a> {
             let Event {
                 detail, label, x, ..
             } = *event;
-            let key = (event.kind, detail, event.site, place.site.0, label, x);
+            let key = (event.kind, detail, original.0, place.site.0, label, x);
             match index.get(&key) {
                 Some(at) => order[*at].count += 1,
                 None => {

@@ -146,6 +146,8 @@ fn a_switch_must_go_where_its_cases_say() {
                 column: 3,
                 cases: vec![97, 65],
                 successors: Vec::new(),
+                original: 0,
+                within: Vec::new(),
                 text: String::new(),
             }],
         }],

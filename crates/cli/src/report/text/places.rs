@@ -18,6 +18,8 @@ struct Section {
     title: &'static str,
     /// What its entries are, in the form that `counted` takes.
     noun: &'static str,
+    /// Show the first entry of each tag, however far down it comes.
+    every_tag: bool,
     /// Short: the side taken, the kind of operation.
     tag: fn(&Writer, &Folded) -> Tag,
     text: fn(&Writer, &Folded) -> Words,
@@ -36,6 +38,7 @@ impl Writer<'_> {
         let branches = Section {
             title: "Branches on the input",
             noun: "condition",
+            every_tag: true,
             tag: |writer, branch| writer.branch_tag(branch),
             text: |writer, branch| Words {
                 expression: writer.explain.expression(branch.first.label),
@@ -46,6 +49,7 @@ impl Writer<'_> {
         let sensitive = Section {
             title: "Sensitive operations",
             noun: "expression",
+            every_tag: false,
             tag: |_, operation| Tag {
                 text: words::event(operation.kind).to_owned(),
                 style: Palette::warn,
@@ -56,6 +60,7 @@ impl Writer<'_> {
         let fixed = Section {
             title: "Values fixed to what they were",
             noun: "expression",
+            every_tag: false,
             tag: |writer, fixed| Tag {
                 text: writer.explain.value(fixed.first.label),
                 style: Palette::warn,
@@ -114,7 +119,7 @@ impl Writer<'_> {
             .iter()
             .map(|entry| (section.tag)(self, entry))
             .collect();
-        let kept = keep(&tags, self.detail.rows());
+        let kept = keep(&tags, self.detail.rows(), section.every_tag);
         self.place(place);
         let width = kept.iter().map(|at| tags[*at].text.chars().count()).max();
         let width = width.unwrap_or(0);
@@ -191,13 +196,13 @@ impl Writer<'_> {
     }
 }
 
-/// Which of the entries at a place to show: the first `most`, and the first of each tag, within reason.
-fn keep(tags: &[Tag], most: usize) -> Vec<usize> {
+/// Which of the entries at a place to show: the first `most`, and the first of each tag if asked for, within reason.
+fn keep(tags: &[Tag], most: usize, every_tag: bool) -> Vec<usize> {
     let mut seen: HashSet<&str> = HashSet::new();
     let mut kept = Vec::new();
     for (at, tag) in tags.iter().enumerate() {
         let is_new = seen.insert(&tag.text);
-        if at < most || (is_new && kept.len() < most.saturating_mul(2)) {
+        if at < most || (every_tag && is_new && kept.len() < most.saturating_mul(2)) {
             kept.push(at);
         }
     }
@@ -241,7 +246,7 @@ mod tests {
                 style: Palette::good,
             })
             .collect();
-        keep(&tags, most)
+        keep(&tags, most, true)
     }
 
     #[test]
