@@ -15,7 +15,7 @@ pub struct Inventory {
     pub functions: u64,
     /// Pieces of inline assembly in them, which stay as they are in every variant.
     pub inline_assembly: u64,
-    /// Modules whose preprocessed source is not in the capture store: their checked
+    /// Modules whose source is not in the capture store: their checked
     /// variant has AddressSanitizer only.
     pub without_source: Vec<String>,
     /// Files that the link named and that were not built with parallax-cc.
@@ -37,7 +37,7 @@ pub struct Foreign {
 pub fn inventory(program: &Program) -> Inventory {
     let store = Store::open();
     let has_source = |key: &Option<String>| match (key, &store) {
-        (Some(key), Some(store)) => store.source(key).is_ok(),
+        (Some(key), Some(store)) => store.sources(key).is_ok(),
         _ => false,
     };
     let records = || program.modules.iter().map(|module| &module.record);
@@ -48,7 +48,7 @@ pub fn inventory(program: &Program) -> Inventory {
             .map(|record| u64::from(record.inline_assembly))
             .sum(),
         without_source: records()
-            .filter(|record| !has_source(&record.preprocessed))
+            .filter(|record| !has_source(&record.sources))
             .map(|record| record.source.clone())
             .collect(),
         foreign: program

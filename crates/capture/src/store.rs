@@ -1,8 +1,10 @@
 //! The capture store: what is too big for an object file, by content.
 //!
-//! Preprocessed sources and the small objects that carry link records live here. An entry's name is the
-//! hash of its content, so that equal ones are kept once and nothing is ever overwritten.
+//! Source files and the small objects that carry link records live here, named by the hash of their
+//! content, so that equal ones are kept once. What belongs to one compile is listed under
+//! the key that the module's record has.
 
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
@@ -10,6 +12,34 @@ use std::{env, fs, io};
 #[derive(Clone, Debug)]
 pub struct Store {
     directory: PathBuf,
+}
+
+/// The files that one compile read, system headers excepted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sources {
+    /// Content of the source itself.
+    pub main: Content,
+    /// Everything that it includes.
+    pub files: Vec<SourceFile>,
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceFile {
+    /// Absolute, without `.` and `..`.
+    pub path: String,
+    pub content: Content,
+}
+
+/// Hash of a kept file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Content(String);
+
+impl Content {
+    /// In hexadecimal.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
 }
 
 /// Overrides where the store is.
@@ -36,22 +66,57 @@ impl Store {
         Store { directory }
     }
 
-    /// Keeps a preprocessed source; returns its key.
-    pub fn put_source(&self, text: &[u8]) -> io::Result<String> {
-        let key = hash(text);
-        let path = self.source_path(&key);
-        if !path.exists() {
-            write_atomically(&path, &zstd::stream::encode_all(text, 3)?)?;
-        }
-        Ok(key)
+    /// Whether something can be put there.
+    pub fn can_be_written(&self) -> bool {
+        let directory = self.directory.join("sources");
+        fs::create_dir_all(&directory).is_ok() && writable(&directory)
     }
 
-    /// The preprocessed source with this key.
-    pub fn source(&self, key: &str) -> io::Result<Vec<u8>> {
-        if key.len() < 3 || !key.bytes().all(|byte| byte.is_ascii_hexdigit()) {
-            return Err(io::Error::other("not a key"));
+    /// Keeps a file as it is, so that compilers can read it from here.
+    pub fn put_file(&self, bytes: &[u8]) -> io::Result<Content> {
+        let content = Content(hash(bytes));
+        let path = self.file_path(&content);
+        if !path.exists() {
+            write_atomically(&path, bytes)?;
         }
-        zstd::stream::decode_all(fs::File::open(self.source_path(key))?)
+        Ok(content)
+    }
+
+    /// Where a kept file is.
+    pub fn file_path(&self, content: &Content) -> PathBuf {
+        let hash = &content.0;
+        self.directory
+            .join("files")
+            .join(&hash[..2])
+            .join(&hash[2..])
+    }
+
+    /// Keeps the list of a compile's files.
+    pub fn put_sources(&self, key: &str, sources: &Sources) -> io::Result<()> {
+        let path = self.sources_path(key)?;
+        if path.exists() {
+            return Ok(());
+        }
+        write_atomically(
+            &path,
+            &serde_json::to_vec(sources).map_err(io::Error::other)?,
+        )
+    }
+
+    /// The list of a compile's files; an error if it or one of them is missing.
+    pub fn sources(&self, key: &str) -> io::Result<Sources> {
+        let sources: Sources = serde_json::from_slice(&fs::read(self.sources_path(key)?)?)?;
+        let contents = sources
+            .files
+            .iter()
+            .map(|file| &file.content)
+            .chain([&sources.main]);
+        for content in contents {
+            if !is_hash(&content.0) || !self.file_path(content).is_file() {
+                return Err(io::Error::other("a file is missing in the capture store"));
+            }
+        }
+        Ok(sources)
     }
 
     /// Keeps an object file; returns its path. It stays where it is, because tools that note a
@@ -69,12 +134,30 @@ impl Store {
         Ok(path)
     }
 
-    fn source_path(&self, key: &str) -> PathBuf {
-        self.directory
-            .join("source")
+    fn sources_path(&self, key: &str) -> io::Result<PathBuf> {
+        if !is_hash(key) {
+            return Err(io::Error::other("not a key"));
+        }
+        Ok(self
+            .directory
+            .join("sources")
             .join(&key[..2])
-            .join(format!("{}.zst", &key[2..]))
+            .join(format!("{}.json", &key[2..])))
     }
+}
+
+/// Whether this process may make files in a directory.
+fn writable(directory: &Path) -> bool {
+    use std::os::unix::ffi::OsStrExt;
+    let Ok(path) = std::ffi::CString::new(directory.as_os_str().as_bytes()) else {
+        return false;
+    };
+    // Safety: a C string that lives long enough.
+    unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Half a blake3 hash in hexadecimal: 128 bits are plenty against accidents.
@@ -107,10 +190,22 @@ mod tests {
     fn what_was_put_is_found_by_its_key() {
         let directory = tempfile::tempdir().unwrap();
         let store = Store::at(directory.path().join("deep/store"));
-        let key = store.put_source(b"int main;").unwrap();
-        assert_eq!(store.put_source(b"int main;").unwrap(), key);
-        assert_eq!(store.source(&key).unwrap(), b"int main;");
-        assert!(store.source("../../etc/passwd").is_err());
-        assert!(store.source("abcdef").is_err());
+        assert!(store.can_be_written());
+        let main = store.put_file(b"int main;").unwrap();
+        assert_eq!(store.put_file(b"int main;").unwrap(), main);
+        let header = SourceFile {
+            path: "/a.h".to_owned(),
+            content: main.clone(),
+        };
+        let sources = Sources {
+            main: main.clone(),
+            files: vec![header],
+        };
+        let key = hash(b"key");
+        store.put_sources(&key, &sources).unwrap();
+        assert_eq!(store.sources(&key).unwrap(), sources);
+        assert!(store.sources("../../etc/passwd").is_err());
+        fs::remove_file(store.file_path(&main)).unwrap();
+        assert!(store.sources(&key).is_err());
     }
 }

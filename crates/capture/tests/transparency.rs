@@ -134,7 +134,7 @@ fn a_home_that_cannot_be_written_costs_no_build() {
             "env {setting} TMPDIR=$PWD parallax-cc a.c -o prog && ./prog"
         ));
         let program = project.read("prog");
-        assert_eq!(program.modules[0].record.preprocessed, None, "{setting}");
+        assert_eq!(program.modules[0].record.sources, None, "{setting}");
     }
     let output = project.shell(
         "env HOME=$PWD/file XDG_CACHE_HOME=$PWD/file TMPDIR=$PWD/file parallax-cc -c a.c && test -f a.o",

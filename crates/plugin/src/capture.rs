@@ -3,10 +3,10 @@
 use crate::module;
 use llvm_sys::debuginfo::LLVMStripModuleDebugInfo;
 use llvm_sys::prelude::LLVMModuleRef;
-use parallax_record::request::Capture;
+use parallax_record::request::{Capture, Unit};
 use parallax_record::{Kind, ModuleRecord, encode};
 use std::fs::File;
-use std::io::Read;
+use std::io::Write;
 use std::os::fd::FromRawFd;
 use std::os::unix::fs::FileExt;
 
@@ -34,21 +34,49 @@ unsafe fn record(module: LLVMModuleRef, request: &Capture) -> Result<Vec<u8>, St
     // Safety: the caller's promise.
     let (name, (functions, inline_assembly)) =
         unsafe { (module::source_file_name(module), module::count(module)) };
-    let unit = request
+    let index = request
         .unit_of(&name)
         .ok_or_else(|| format!("{name} is none of the sources on the command line"))?;
+    let unit = &request.units[index];
+    // Safety: the caller's promise.
+    let bitcode = unsafe { module::bitcode(module) };
+    let sources = unit.keep_source.then(|| key(request, unit, &bitcode));
+    if let Some(key) = &sources {
+        report_key(request.key_descriptor, index, key)?;
+    }
     let meta = ModuleRecord {
         source: unit.source.clone(),
         language: unit.language.clone(),
         compile: request.compile.clone(),
-        preprocessed: unit.key_descriptor.and_then(read_key),
+        sources,
         functions,
         inline_assembly,
         notes: Vec::new(),
     };
-    // Safety: the caller's promise.
-    let bitcode = unsafe { module::bitcode(module) };
     encode(Kind::Module, &meta, &bitcode).map_err(|error| error.to_string())
+}
+
+/// Names the sources of a module by what the front end made of them: the same command that gives
+/// the same bitcode had, for all that matters, the same sources.
+fn key(request: &Capture, unit: &Unit, bitcode: &[u8]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    let words = request
+        .compile
+        .arguments
+        .iter()
+        .chain([&request.compile.directory, &unit.source]);
+    for word in words {
+        hasher
+            .update(&(word.len() as u64).to_le_bytes())
+            .update(word.as_bytes());
+    }
+    hasher.update(bitcode).finalize().to_hex()[..32].to_owned()
+}
+
+fn report_key(descriptor: i32, index: usize, key: &str) -> Result<(), String> {
+    // Safety: the driver opened it for us; it stays open for the compiler's other jobs.
+    let mut file = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
+    writeln!(file, "{index} {key}").map_err(|error| format!("key: {error}"))
 }
 
 fn read_request(descriptor: i32) -> Result<Capture, String> {
@@ -59,14 +87,4 @@ fn read_request(descriptor: i32) -> Result<Capture, String> {
     let mut bytes = vec![0; usize::try_from(length).unwrap_or(0)];
     file.read_exact_at(&mut bytes, 0).map_err(describe)?;
     serde_json::from_slice(&bytes).map_err(|error| format!("request: {error}"))
-}
-
-/// Waits for the preprocessor, which runs at the same time and is faster than the
-/// front end was.
-fn read_key(descriptor: i32) -> Option<String> {
-    // Safety: as in `read_request`.
-    let mut pipe = std::mem::ManuallyDrop::new(unsafe { File::from_raw_fd(descriptor) });
-    let mut key = String::new();
-    pipe.read_to_string(&mut key).ok()?;
-    (!key.is_empty()).then_some(key)
 }

@@ -87,7 +87,7 @@ pub fn takes_value(option: &str) -> bool {
     WITH_VALUE.contains(&option)
 }
 
-/// Options under which the preprocessed source of a compile is compiled again: all but
+/// Options under which the source of a compile is compiled again: all but
 /// those that say what to make, write files beside it, or instrument it in another way.
 pub fn for_source(items: &[Item]) -> Vec<String> {
     let mut kept = Vec::new();
@@ -99,20 +99,6 @@ pub fn for_source(items: &[Item]) -> Vec<String> {
         }
     }
     kept
-}
-
-/// As [`for_source`], for text that already contains what `-include` added to it.
-pub fn for_preprocessed(items: &[Item]) -> Vec<String> {
-    let included = |item: &Item| match item {
-        Item::Option(words) => words[0] == "-include" || words[0] == "-include-pch",
-        _ => false,
-    };
-    let rest: Vec<Item> = items
-        .iter()
-        .filter(|item| !included(item))
-        .cloned()
-        .collect();
-    for_source(&rest)
 }
 
 /// Whether an option may be given again to a link that makes another file: it neither names the

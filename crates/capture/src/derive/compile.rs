@@ -1,9 +1,10 @@
 //! From module to object, for each variant.
 
+use super::source::SourceText;
 use super::{DeriveError, Options, Progress, Variant};
-use crate::arguments::{Item, for_bitcode, for_preprocessed, parse};
+use crate::arguments::{Item, for_bitcode, for_source, parse};
 use crate::program::{Module, Program};
-use crate::store::{Store, hash, write_atomically};
+use crate::store::{hash, write_atomically};
 use crate::tools::{Compiler, clang};
 use parallax_bundle::Bundle;
 use parallax_record::request::{self, Request};
@@ -12,9 +13,8 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What makes the checked variant. Sources are preprocessed under the same flags when they are
-/// captured, because preprocessing decides what depends on them.
-pub const CHECKED_FLAGS: &[&str] = &[
+/// What makes the checked variant.
+const CHECKED_FLAGS: &[&str] = &[
     "-fsanitize=address,undefined",
     "-fsanitize-recover=all",
     "-fno-omit-frame-pointer",
@@ -114,7 +114,6 @@ pub fn bitcode(
         variant,
         text: Text::Bitcode(bitcode),
         flags: [backend_flags(variant), vec!["-fPIC".to_owned()]].concat(),
-        directory: None,
         bundle,
         fallback: None,
     };
@@ -127,8 +126,6 @@ struct Recipe<'a> {
     variant: Variant,
     text: Text<'a>,
     flags: Vec<String>,
-    /// Where to run the compiler, if it is still there.
-    directory: Option<&'a str>,
     bundle: &'a Bundle,
     /// What to make instead if the compiler refuses, and what is lost by it.
     fallback: Option<Box<Recipe<'a>>>,
@@ -136,7 +133,7 @@ struct Recipe<'a> {
 
 enum Text<'a> {
     Bitcode(&'a [u8]),
-    Source { language: &'a str, text: Vec<u8> },
+    Source(SourceText<'a>),
 }
 
 impl<'a> Recipe<'a> {
@@ -148,25 +145,18 @@ impl<'a> Recipe<'a> {
             variant,
             text: Text::Bitcode(&module.bitcode),
             flags: [backend_flags(variant), for_bitcode(&items)].concat(),
-            directory: None,
             bundle,
             fallback: None,
         };
-        let text = (variant == Variant::Checked)
-            .then(|| source_text(module))
-            .flatten();
-        let Some(text) = text else {
+        let wanted = variant == Variant::Checked;
+        let Some(text) = wanted.then(|| SourceText::find(record)).flatten() else {
             return from_bitcode;
         };
         Recipe {
             source_file: &record.source,
             variant,
-            text: Text::Source {
-                language: &record.language,
-                text,
-            },
+            text: Text::Source(text),
             flags: checked_flags(&items),
-            directory: Some(&record.compile.directory),
             bundle,
             fallback: Some(Box::new(from_bitcode)),
         }
@@ -175,10 +165,6 @@ impl<'a> Recipe<'a> {
     /// Where the object is kept.
     fn object(&self, options: &Options<'_>) -> PathBuf {
         let mut hasher = blake3::Hasher::new();
-        let text = match &self.text {
-            Text::Bitcode(bytes) => bytes,
-            Text::Source { text, .. } => text.as_slice(),
-        };
         for part in [
             self.variant.name(),
             &Bundle::identity(),
@@ -188,7 +174,10 @@ impl<'a> Recipe<'a> {
                 .update(&(part.len() as u64).to_le_bytes())
                 .update(part.as_bytes());
         }
-        hasher.update(text);
+        match &self.text {
+            Text::Bitcode(bytes) => hasher.update(bytes),
+            Text::Source(source) => hasher.update(source.identity().as_bytes()),
+        };
         let key = &hasher.finalize().to_hex()[..32];
         options
             .cache_dir
@@ -284,9 +273,6 @@ impl<'a> Recipe<'a> {
     fn command(&self, scratch: &Path) -> Result<Command, CommandError> {
         // The C driver compiles C++, too, when told the language.
         let mut command = clang(Compiler::C)?;
-        command
-            .args(&self.flags)
-            .args(["-Wno-unused-command-line-argument", "-c"]);
         match &self.text {
             Text::Bitcode(bytes) => {
                 let input = scratch.join("module.bc");
@@ -300,17 +286,14 @@ impl<'a> Recipe<'a> {
                 command.env(request::ENVIRONMENT, request.to_value());
                 command.args(["-x", "ir"]).arg(input);
             }
-            Text::Source { language, text } => {
-                let input = scratch.join("module.c");
-                std::fs::write(&input, text)?;
+            Text::Source(source) => {
                 command.env_remove(request::ENVIRONMENT);
-                command.args(["-x", language]).arg(input);
+                source.add_to(&mut command, scratch)?;
             }
         }
-        // `-imacros` and the like may name files relative to it.
-        if let Some(directory) = self.directory.filter(|path| Path::new(path).is_dir()) {
-            command.current_dir(directory);
-        }
+        command
+            .args(&self.flags)
+            .args(["-Wno-unused-command-line-argument", "-c"]);
         Ok(command)
     }
 }
@@ -324,13 +307,8 @@ enum CommandError {
     Io(#[from] std::io::Error),
 }
 
-fn source_text(module: &Module) -> Option<Vec<u8>> {
-    let key = module.record.preprocessed.as_ref()?;
-    Store::open()?.source(key).ok()
-}
-
 fn checked_flags(items: &[Item]) -> Vec<String> {
-    let mut flags = for_preprocessed(items);
+    let mut flags = for_source(items);
     flags.extend(CHECKED_FLAGS.iter().map(|flag| (*flag).to_owned()));
     flags
 }

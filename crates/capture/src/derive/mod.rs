@@ -1,7 +1,7 @@
 //! Making a captured program's variants.
 //!
 //! Each module becomes another object: from its bitcode by way of the plug-in, or, for
-//! the checked variant, from its preprocessed source. Then the program's own link line is run again with these
+//! the checked variant, from its source. Then the program's own link line is run again with these
 //! objects instead of the captured ones. Objects and programs are cached by everything that
 //! they depend on, and appear by rename: processes that derive at the same time at worst do the
 //! same work twice.
@@ -9,10 +9,10 @@
 mod compile;
 mod error;
 mod relink;
+mod source;
 mod support;
 mod symbols;
 
-pub use compile::CHECKED_FLAGS;
 pub use error::DeriveError;
 
 use crate::program::{Program, ReadError, read_program};

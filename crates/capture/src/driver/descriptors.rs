@@ -1,8 +1,9 @@
-//! Descriptors that clang and its children inherit.
+//! Files in memory that clang and its children inherit.
 
 use std::fs::File;
-use std::io::{self, PipeReader, PipeWriter, Write};
-use std::os::fd::{AsRawFd, FromRawFd, RawFd};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::path::PathBuf;
 
 /// A file in memory with this content, inherited by children. It has no name, so there
 /// is nothing to clean up.
@@ -19,18 +20,8 @@ pub fn memory_file(content: &[u8]) -> io::Result<File> {
     Ok(file)
 }
 
-/// A pipe whose read end children inherit and whose write end they do not: when this
-/// process lets go of the write end, readers see the end.
-pub fn pipe_to_children() -> io::Result<(PipeReader, PipeWriter)> {
-    let (reader, writer) = io::pipe()?;
-    inherit(reader.as_raw_fd())?;
-    Ok((reader, writer))
-}
-
-fn inherit(descriptor: RawFd) -> io::Result<()> {
-    // Safety: an open descriptor; no memory is involved.
-    if unsafe { libc::fcntl(descriptor, libc::F_SETFD, 0) } < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok(())
+/// A path by which children can open an inherited file, if there is one.
+pub fn path_for_children(file: &File) -> Option<PathBuf> {
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    path.exists().then_some(path)
 }

@@ -1,13 +1,13 @@
 //! The object that a link carries its record in.
 
 use super::Job;
-use super::descriptors::memory_file;
+use super::descriptors::{memory_file, path_for_children};
 use crate::elf;
 use crate::store::Store;
 use crate::tools::clang;
 use parallax_record::{Kind, LinkRecord, encode};
 use std::io;
-use std::os::fd::{AsRawFd, IntoRawFd};
+use std::os::fd::IntoRawFd;
 use std::path::PathBuf;
 
 /// Variables that change what the driver or the linker does.
@@ -44,12 +44,9 @@ pub fn object(job: &Job) -> io::Result<PathBuf> {
         return Ok(path);
     }
     let file = memory_file(&object)?;
-    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
-    if !path.exists() {
-        return Err(io::Error::other(
-            "the capture store cannot be written, and /proc is missing",
-        ));
-    }
+    let path = path_for_children(&file).ok_or_else(|| {
+        io::Error::other("the capture store cannot be written, and /proc is missing")
+    })?;
     // Stays open: clang and the linker inherit it.
     let _ = file.into_raw_fd();
     Ok(path)

@@ -7,7 +7,7 @@
 mod capture;
 mod descriptors;
 mod link;
-mod preprocess;
+mod sources;
 
 use crate::arguments::{Analysis, Goal, Item, analyse, expand, parse};
 use crate::inputs;
