@@ -120,8 +120,11 @@ impl From<RunError> for Failure {
 
 impl From<RegionError> for Failure {
     fn from(error: RegionError) -> Failure {
-        Failure::from_error(Exit::Internal, &error)
-            .hint("lower --memory, or look at what `parallax doctor` says")
+        let hint = match &error {
+            RegionError::FileLimit { .. } => "ulimit -f unlimited, or lower --memory",
+            _ => "lower --memory, or look at what `parallax doctor` says",
+        };
+        Failure::from_error(Exit::Internal, &error).hint(hint)
     }
 }
 

@@ -140,6 +140,33 @@ fn a_cache_that_cannot_be_written_is_named_with_the_way_out() {
 }
 
 #[test]
+fn limits_that_are_in_the_way_are_named() {
+    let folder = Folder::new();
+    let program = folder.build("prog", EMPTY);
+    folder.expect(0, &["variant", &program]);
+    let limited = |resource, bytes| {
+        let mut command = folder.command(&["trace", &program]);
+        let limit = libc::rlimit {
+            rlim_cur: bytes,
+            rlim_max: bytes,
+        };
+        // SAFETY: a system call only.
+        unsafe {
+            command.pre_exec(move || match libc::setrlimit(resource, &limit) {
+                0 => Ok(()),
+                _ => Err(std::io::Error::last_os_error()),
+            });
+        }
+        command
+    };
+    let (_, error) = expect(70, limited(libc::RLIMIT_FSIZE, 1 << 20));
+    assert_contains(&error, &["ulimit -f"]);
+    // Enough for the trace, not for the labels: the plain program runs, and the report says so.
+    let (text, _) = expect(0, limited(libc::RLIMIT_AS, 20 << 30));
+    assert_contains(&text, &["exit code 0", "not traced"]);
+}
+
+#[test]
 fn colours_are_for_terminals_only() {
     let folder = Folder::new();
     let (_, error) = folder.expect(2, &["trace", "./nothing"]);

@@ -99,7 +99,10 @@ pub enum RegionError {
     /// The kernel has no `memfd_create`, or a filter forbids it.
     #[error("cannot create anonymous shared memory for the trace")]
     Create(#[source] io::Error),
-    /// `ulimit -f` or memory accounting is in the way.
+    /// `ulimit -f` is in the way.
+    #[error("the trace may need {bytes} bytes, but files are limited to {limit} (ulimit -f)")]
+    FileLimit { bytes: u64, limit: u64 },
+    /// Memory accounting is in the way.
     #[error("cannot size the trace to {bytes} bytes")]
     Size {
         bytes: u64,
@@ -189,6 +192,19 @@ impl Region {
         // SAFETY: just created, owned by nobody else.
         let file = unsafe { OwnedFd::from_raw_fd(fd) };
         let layout = Layout::new(&limits);
+        // Asked first, because going over the limit is answered with a signal that kills.
+        let mut limit = libc::rlimit {
+            rlim_cur: 0,
+            rlim_max: 0,
+        };
+        // SAFETY: fills in a plain struct.
+        unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
+        if layout.total > limit.rlim_cur {
+            return Err(RegionError::FileLimit {
+                bytes: layout.total,
+                limit: limit.rlim_cur,
+            });
+        }
         // SAFETY: plain system call on an owned descriptor.
         if unsafe { libc::ftruncate(file.as_raw_fd(), layout.total as libc::off_t) } != 0 {
             return Err(RegionError::Size {

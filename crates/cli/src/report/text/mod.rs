@@ -167,13 +167,15 @@ impl Writer<'_> {
                 place: self.report.place(event),
             };
             let what = self.explain.event(&entry);
-            let name = self.places.name(entry.place.site);
-            let place = if event.site == 0 { "" } else { &name };
             let mut line = format!(
-                "  {number:>6} {} {} {what}",
-                Palette.warn(&format!("{:<13}", words::event(*kind))),
-                Palette.place(place)
+                "  {number:>6} {} ",
+                Palette.warn(&format!("{:<13}", words::event(*kind)))
             );
+            if event.site != 0 {
+                let name = self.places.name(entry.place.site);
+                let _ = write!(line, "{} ", Palette.place(&name));
+            }
+            line.push_str(&what);
             if event.process > 1 {
                 let _ = write!(
                     line,
