@@ -14,10 +14,7 @@
 //! harmless because nothing happened in between.
 //!
 //! A value that the symbolic copy uses in another segment than the one that
-//! defines it can come from either copy. Such values live in stack slots that
-//! both copies write; so do their labels, which only the symbolic copy writes
-//! and which are 0 at entry. LLVM's promotion of slots to SSA values then
-//! builds the joins.
+//! defines it can come from either copy: such values live in [slots](crate::slots).
 
 use std::collections::HashMap;
 
@@ -26,8 +23,9 @@ use parallax_abi::tls;
 use crate::calls;
 use crate::concrete;
 use crate::function::{Prologue, parameter_slots, take_tag};
-use crate::ir::{self, Block, LLVMOpcode, Value};
+use crate::ir::{self, Block, Builder, LLVMOpcode, Value};
 use crate::module::Module;
+use crate::slots::Slots;
 use crate::tracer::{Tracer, link_frame, tls_field};
 use crate::types::leaves;
 
@@ -77,7 +75,7 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     let twins = copy(module, function, &segments);
     let symbolic: Vec<Block> = segments.iter().map(|block| twins.blocks[block]).collect();
 
-    // The symbolic copy, with parameters' labels read from slots.
+    // The symbolic copy; labels of parameters are placeholders until they have slots.
     let Prologue {
         block: prologue_block,
         activation,
@@ -87,14 +85,12 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     tracer.builder.at_end(prologue_block);
     let mut parameters = Vec::new();
     for (parameter, slots) in parameter_slots(module, function) {
-        let mut labels = Vec::new();
-        for slot in slots {
-            let home = tracer.builder.alloca(module.i32);
-            let placeholder = tracer.builder.load(module.i32, home);
-            labels.push(placeholder);
-            parameters.push((slot, home, placeholder));
-        }
-        tracer.labels.insert(parameter, labels);
+        let placeholders: Vec<Value> = slots
+            .iter()
+            .map(|_| tracer.builder.placeholder(module.i32))
+            .collect();
+        parameters.extend(slots.into_iter().zip(placeholders.iter().copied()));
+        tracer.labels.insert(parameter, placeholders);
     }
     // A function that calls nothing needs its frame only in the symbolic copy.
     let is_leaf = !body_calls(&segments);
@@ -105,41 +101,33 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     let way_in = tracer.builder.conditional(tagged, entry_edge, segments[0]);
     tracer.trace(&symbolic);
 
-    // Slots for what crosses segments of the symbolic copy.
-    let mut slots = Slots {
+    let placeholders: Vec<Value> = parameters.iter().map(|(_, label)| *label).collect();
+    let slots = Slots::new(module, way_in, &symbolic, &twins.original, &placeholders);
+    let copies = Copies {
         module,
-        anchor: way_in,
-        homes: HashMap::new(),
-        loads: HashMap::new(),
+        tracer: &tracer,
+        twins: &twins,
+        slots: &slots,
+        is_leaf,
     };
-    for (_, home, placeholder) in &parameters {
-        slots.initialise(*home);
-        slots.replace_crossing_uses(*placeholder, *home);
-        placeholder.erase();
-    }
-    for block in &symbolic {
-        for instruction in block.instructions() {
-            slots.demote(instruction, twins.original.get(&instruction).copied());
-        }
-    }
 
     // Labelled arguments: straight to the symbolic copy.
     let builder = module.builder();
     builder.at_end(entry_edge);
     take_tag(module, &builder);
-    if is_leaf {
-        link_frame(module, &builder, tracer.activation.frame);
-    }
-    for (slot, home, _) in &parameters {
-        if *slot < tls::MAX_ARGS {
-            let field = tls_field(module, &builder, tls::ARGS_OFFSET + 4 * slot);
-            builder.store(builder.load(module.i32, field), *home);
+    copies.cross(&builder, segments[0], |builder| {
+        for (slot, label) in &parameters {
+            if *slot < tls::MAX_ARGS {
+                let field = tls_field(module, builder, tls::ARGS_OFFSET + 4 * slot);
+                slots.set_label(builder, *label, builder.load(module.i32, field));
+            }
         }
-    }
-    builder.branch(twins.blocks[&segments[0]]);
-
+    });
     for segment in &segments {
-        watch(module, &tracer, *segment, &twins, &slots, is_leaf);
+        copies.watch(*segment);
+    }
+    for placeholder in placeholders {
+        placeholder.erase();
     }
 }
 
@@ -327,217 +315,145 @@ fn copy(module: &Module, function: Value, segments: &[Block]) -> Twins {
     twins
 }
 
-/// Stack slots that join the copies.
-struct Slots<'m> {
-    module: &'m Module,
-    /// End of the prologue: slots are made before it.
-    anchor: Value,
-    homes: HashMap<Value, Value>,
-    /// One load per slot and block.
-    loads: HashMap<(Value, Block), Value>,
+/// Both copies and what joins them.
+struct Copies<'a> {
+    module: &'a Module,
+    tracer: &'a Tracer<'a>,
+    twins: &'a Twins,
+    slots: &'a Slots<'a>,
+    is_leaf: bool,
 }
 
-impl Slots<'_> {
-    /// A label's slot holds 0 until the symbolic copy writes it.
-    fn initialise(&self, home: Value) {
-        let builder = self.module.builder();
-        builder.before(self.anchor);
-        builder.store(self.module.n32(0), home);
+impl Copies<'_> {
+    /// Ends a block of the concrete copy with the jump to a segment's twin. `labels` sets those
+    /// that are not 0.
+    fn cross(&self, builder: &Builder, segment: Block, labels: impl FnOnce(&Builder)) {
+        if self.is_leaf {
+            link_frame(self.module, builder, self.tracer.activation.frame);
+        }
+        let twin = self.twins.blocks[&segment];
+        self.slots.enter(builder, twin);
+        labels(builder);
+        builder.branch(twin);
     }
 
-    /// Gives an instruction of the symbolic copy a slot if another segment uses it.
-    fn demote(&mut self, instruction: Value, original: Option<Value>) {
-        let block = instruction.parent();
-        let crosses = instruction.users().into_iter().any(|user| {
-            if user.opcode() == LLVMOpcode::LLVMPHI {
-                user.incoming()
-                    .iter()
-                    .any(|(value, from)| *value == instruction && *from != block)
-            } else {
-                user.parent() != block
+    /// Adds to a concrete segment what it must do and watch.
+    fn watch(&self, segment: Block) {
+        let module = self.module;
+        let instructions: Vec<Value> = segment
+            .instructions()
+            .into_iter()
+            .filter(|instruction| self.twins.copies.contains_key(instruction))
+            .collect();
+        let result = instructions
+            .iter()
+            .rev()
+            .find(|instruction| is_barrier(**instruction))
+            .copied()
+            .filter(|last| returns_label(module, *last) && self.watches_result(*last));
+
+        let mut reads = Vec::new();
+        let mut check_before = segment.terminator();
+        for instruction in &instructions {
+            reads.extend(reads_of(module, *instruction));
+            if is_barrier(*instruction) {
+                check_before = *instruction;
+                break;
+            }
+        }
+        for instruction in &instructions {
+            concrete::instruction(module, *instruction, &self.tracer.activation, self.is_leaf);
+        }
+        if let Some(call) = result {
+            self.watch_result(call);
+        }
+        if !reads.is_empty() {
+            self.check_reads(check_before, &reads, segment);
+        }
+    }
+
+    /// Whether anybody in the symbolic copy would use the result's labels.
+    fn watches_result(&self, call: Value) -> bool {
+        self.tracer
+            .labels
+            .get(&self.twins.copies[&call])
+            .is_some_and(|labels| labels.iter().any(|label| self.slots.contains(*label)))
+    }
+
+    /// After a call: if the callee returned labels, hand them and control to the symbolic copy.
+    fn watch_result(&self, call: Value) {
+        let module = self.module;
+        let terminator = call.parent().terminator();
+        let next = terminator.successor(0);
+        let edge = self.tracer.function.append_block("plx.returned");
+        let builder = module.builder();
+        builder.before(terminator);
+        let mine = calls::returned_by(module, &builder, call.called_value());
+        builder.unlikely(mine, edge, next);
+        terminator.erase();
+        builder.at_end(edge);
+        self.cross(&builder, next, |builder| {
+            let labels = &self.tracer.labels[&self.twins.copies[&call]];
+            for (leaf, label) in labels.iter().enumerate().take(tls::MAX_RESULTS) {
+                let field = tls_field(module, builder, tls::RESULT_OFFSET + 4 * leaf);
+                self.slots
+                    .set_label(builder, *label, builder.load(module.i32, field));
             }
         });
-        if !crosses {
-            return;
-        }
-        let builder = self.module.builder();
-        builder.before(self.anchor);
-        let home = builder.alloca(instruction.ty());
-        self.homes.insert(instruction, home);
-        match original {
-            Some(original) => {
-                builder.after(original);
-                builder.store(original, home);
-            }
-            None => self.initialise(home),
-        }
-        self.replace_crossing_uses(instruction, home);
-        builder.after(instruction);
-        builder.store(instruction, home);
     }
 
-    /// Makes users in other blocks read the slot.
-    fn replace_crossing_uses(&mut self, value: Value, home: Value) {
-        let block = value.parent();
-        for user in value.users() {
-            if user.opcode() == LLVMOpcode::LLVMPHI {
-                for (index, (incoming, from)) in user.incoming().into_iter().enumerate() {
-                    if incoming == value && from != block {
-                        let load = self.load_in(home, value, from);
-                        user.set_operand(index as u32, load);
-                    }
-                }
-            } else if user.parent() != block {
-                let load = self.load_in(home, value, user.parent());
-                for index in 0..user.operand_count() {
-                    if user.operand(index) == value {
-                        user.set_operand(index, load);
-                    }
-                }
-            }
-        }
-    }
-
-    fn load_in(&mut self, home: Value, value: Value, block: Block) -> Value {
+    /// Before `position`: if anything read is labelled, continue at the twin's start.
+    fn check_reads(&self, position: Value, reads: &[(Value, u64)], segment: Block) {
         let module = self.module;
-        *self.loads.entry((home, block)).or_insert_with(|| {
-            let builder = module.builder();
-            builder.before(block.first_after_phis());
-            builder.load(value.ty(), home)
-        })
+        // Reads of the same place need one look.
+        let mut distinct: Vec<(Value, u64)> = Vec::new();
+        for read in reads {
+            if !distinct.contains(read) {
+                distinct.push(*read);
+            }
+        }
+        let head = position.parent();
+        let rest = ir::split_before(position);
+        let builder = module.builder();
+        builder.before(head.terminator());
+        let mut any: Option<Value> = None;
+        for (address, size) in &distinct {
+            let one = may_be_labelled(module, &builder, *address, *size);
+            any = Some(any.map_or(one, |before| builder.or(before, one)));
+        }
+        let look = self.tracer.function.append_block("plx.look");
+        let edge = self.tracer.function.append_block("plx.labelled");
+        builder.unlikely(any.expect("there are reads"), look, rest);
+        head.terminator().erase();
+
+        builder.at_end(look);
+        let peek = module
+            .function(parallax_abi::entry::PEEK.name)
+            .expect("linked in");
+        let mut found = module.n32(0);
+        for (address, size) in &distinct {
+            let one = builder.call(peek.function_type(), peek, &[*address, module.n64(*size)]);
+            found = builder.or(found, one);
+        }
+        let labelled = builder.not_equal(found, module.n32(0));
+        builder.unlikely(labelled, edge, rest);
+        builder.at_end(edge);
+        self.cross(&builder, segment, |_| {});
     }
 }
 
-/// Adds to a concrete segment what it must do and watch.
-fn watch(
-    module: &Module,
-    tracer: &Tracer,
-    segment: Block,
-    twins: &Twins,
-    slots: &Slots,
-    is_leaf: bool,
-) {
-    let instructions: Vec<Value> = segment
-        .instructions()
-        .into_iter()
-        .filter(|instruction| twins.copies.contains_key(instruction))
-        .collect();
-    let result = instructions
-        .iter()
-        .rev()
-        .find(|instruction| is_barrier(**instruction))
-        .copied()
-        .filter(|last| returns_label(module, *last) && watches_result(*last, twins, slots, tracer));
-
-    let mut reads = Vec::new();
-    let mut check_before = segment.terminator();
-    for instruction in &instructions {
-        reads.extend(reads_of(module, *instruction));
-        if is_barrier(*instruction) {
-            check_before = *instruction;
-            break;
-        }
-    }
-    for instruction in &instructions {
-        concrete::instruction(module, *instruction, &tracer.activation, is_leaf);
-    }
-    if let Some(call) = result {
-        watch_result(module, tracer, call, twins, slots);
-    }
-    if !reads.is_empty() {
-        let mut twin = twins.blocks[&segment];
-        if is_leaf {
-            let enter = tracer.function.append_block("plx.enter");
-            let builder = module.builder();
-            builder.at_end(enter);
-            link_frame(module, &builder, tracer.activation.frame);
-            builder.branch(twin);
-            twin = enter;
-        }
-        check_reads(module, check_before, &reads, twin);
-    }
-}
-
-/// Whether anybody in the symbolic copy would use the result's labels.
-fn watches_result(call: Value, twins: &Twins, slots: &Slots, tracer: &Tracer) -> bool {
-    tracer
-        .labels
-        .get(&twins.copies[&call])
-        .is_some_and(|labels| labels.iter().any(|label| slots.homes.contains_key(label)))
-}
-
-/// After a call: if the callee returned labels, hand them and control to the symbolic copy.
-fn watch_result(module: &Module, tracer: &Tracer, call: Value, twins: &Twins, slots: &Slots) {
-    let terminator = call.parent().terminator();
-    let next = terminator.successor(0);
-    let edge = tracer.function.append_block("plx.returned");
-    let builder = module.builder();
-    builder.before(terminator);
-    let mine = calls::returned_by(module, &builder, call.called_value());
-    builder.conditional(mine, edge, next);
-    terminator.erase();
-    builder.at_end(edge);
-    for (leaf, label) in tracer.labels[&twins.copies[&call]].iter().enumerate() {
-        if leaf < tls::MAX_RESULTS
-            && let Some(home) = slots.homes.get(label)
-        {
-            let field = tls_field(module, &builder, tls::RESULT_OFFSET + 4 * leaf);
-            builder.store(builder.load(module.i32, field), *home);
-        }
-    }
-    builder.branch(twins.blocks[&next]);
-}
-
-/// Before `position`: if anything read is labelled, continue at the twin's start.
-fn check_reads(module: &Module, position: Value, reads: &[(Value, u64)], twin: Block) {
-    let function = Value(unsafe { llvm_sys::core::LLVMGetBasicBlockParent(position.parent().0) });
-    // Reads of the same place need one look.
-    let mut distinct: Vec<(Value, u64)> = Vec::new();
-    for read in reads {
-        if !distinct.contains(read) {
-            distinct.push(*read);
-        }
-    }
-    let head = position.parent();
-    let rest = ir::split_before(position);
-    let builder = module.builder();
-    builder.before(head.terminator());
-    let present = |address: Value, size: u64| {
-        let helper = if size <= 16 {
-            "plx.present"
-        } else {
-            "plx.present_range"
-        };
-        let helper = module.function(helper).expect("helpers are linked in");
-        let mut arguments = vec![address];
-        if size > 16 {
-            arguments.push(module.n64(size));
-        }
-        builder.call(helper.function_type(), helper, &arguments)
+/// Presence of any label in a place that is read.
+fn may_be_labelled(module: &Module, builder: &Builder, address: Value, size: u64) -> Value {
+    let helper = match size {
+        0..=16 => "plx.present",
+        17..=256 => "plx.present_range",
+        // Too large for two looks: ask the runtime.
+        _ => return module.number(module.i1, 1),
     };
-    let mut any: Option<Value> = None;
-    for (address, size) in &distinct {
-        let one = if *size > 256 {
-            // Too large for two looks: ask the runtime.
-            module.number(module.i1, 1)
-        } else {
-            present(*address, *size)
-        };
-        any = Some(any.map_or(one, |before| builder.or(before, one)));
+    let helper = module.function(helper).expect("helpers are linked in");
+    let mut arguments = vec![address];
+    if size > 16 {
+        arguments.push(module.n64(size));
     }
-    let look = function.append_block("plx.look");
-    builder.unlikely(any.expect("there are reads"), look, rest);
-    head.terminator().erase();
-
-    builder.at_end(look);
-    let peek = module
-        .function(parallax_abi::entry::PEEK.name)
-        .expect("linked in");
-    let mut found = module.n32(0);
-    for (address, size) in &distinct {
-        let one = builder.call(peek.function_type(), peek, &[*address, module.n64(*size)]);
-        found = builder.or(found, one);
-    }
-    let labelled = builder.not_equal(found, module.n32(0));
-    builder.conditional(labelled, twin, rest);
+    builder.call(helper.function_type(), helper, &arguments)
 }

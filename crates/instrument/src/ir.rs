@@ -639,6 +639,11 @@ impl Builder {
         Value(unsafe { LLVMBuildLoad2(self.0, ty.0, address.0, UNNAMED) })
     }
 
+    /// An instruction that stands for a value until it is replaced.
+    pub fn placeholder(&self, ty: Type) -> Value {
+        Value(unsafe { LLVMBuildFreeze(self.0, LLVMGetUndef(ty.0), UNNAMED) })
+    }
+
     pub fn store(&self, value: Value, address: Value) -> Value {
         Value(unsafe { LLVMBuildStore(self.0, value.0, address.0) })
     }

@@ -23,6 +23,7 @@ mod memory;
 mod module;
 mod prepare;
 mod sites;
+mod slots;
 mod tracer;
 mod types;
 
