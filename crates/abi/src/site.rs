@@ -38,8 +38,10 @@ impl SiteKind {
     /// Decodes the byte used in trace and site tables.
     pub fn from_byte(byte: u8) -> Option<SiteKind> {
         use SiteKind::*;
-        [Block, Branch, Switch, Select, Call, Load, Store, Arithmetic, Other]
-            .get(usize::from(byte))
-            .copied()
+        [
+            Block, Branch, Switch, Select, Call, Load, Store, Arithmetic, Other,
+        ]
+        .get(usize::from(byte))
+        .copied()
     }
 }
