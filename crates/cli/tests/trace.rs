@@ -224,19 +224,20 @@ fn doctor_says_how_much_is_captured() {
 }
 
 #[test]
-fn cleaning_removes_derived_programs_and_nothing_else() {
+fn cleaning_removes_derived_programs_and_leaves_the_plain_ones() {
     let folder = Folder::new();
     let program = folder.build("prog", PROGRAM);
-    let cache = folder.path().join("derived");
+    let cache = folder.path().join("cache");
     let with_cache = |arguments: &[&str]| {
         let mut command = folder.command(arguments);
-        command.env("PARALLAX_CACHE", &cache);
+        command.env("XDG_CACHE_HOME", &cache);
         expect(0, command).0
     };
     let path = with_cache(&["variant", &program]);
-    assert!(std::path::Path::new(path.trim()).starts_with(&cache));
+    let derived = std::path::Path::new(path.trim());
+    assert!(derived.starts_with(&cache) && derived.exists(), "{path}");
     assert_contains(&with_cache(&["clean"]), &["removed"]);
-    assert!(!cache.exists());
+    assert!(!derived.exists());
     assert!(folder.path().join("prog").exists());
     assert_contains(&with_cache(&["clean"]), &["removed 0 files"]);
 }

@@ -106,6 +106,32 @@ fn a_missing_compiler_is_named_with_the_package_that_has_it() {
 }
 
 #[test]
+fn a_missing_plug_in_is_named_and_comes_back_after_cleaning() {
+    let folder = Folder::new();
+    let program = folder.build("prog", EMPTY);
+    let with_own_cache = |arguments: &[&str]| {
+        let mut command = folder.command(arguments);
+        command.env("XDG_CACHE_HOME", folder.path().join("cache"));
+        command
+    };
+    expect(0, with_own_cache(&["variant", &program]));
+    let unpacked = fs::read_dir(folder.path().join("cache/parallax"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path().join("plugin.so"))
+        .find(|path| path.exists())
+        .expect("the plug-in is unpacked");
+    fs::write(&unpacked, "damaged").unwrap();
+    // Another variant, so that the compiler must run.
+    let other = ["variant", &program, "--kind", "covered"];
+    let (_, error) = expect(3, with_own_cache(&other));
+    assert_contains(&error, &["unable to load plugin", "parallax clean"]);
+    let (text, _) = expect(1, with_own_cache(&["doctor"]));
+    assert_contains(&text, &["plug-in", "cannot load", "parallax clean"]);
+    expect(0, with_own_cache(&["clean"]));
+    expect(0, with_own_cache(&other));
+}
+
+#[test]
 fn a_missing_standard_input_is_named() {
     let folder = Folder::new();
     let program = folder.build("prog", EMPTY);

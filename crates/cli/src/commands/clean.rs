@@ -1,8 +1,10 @@
-//! `parallax clean`: removes derived programs.
+//! `parallax clean`: removes derived programs and unpacked files.
 
 use std::fs;
 use std::io;
 use std::path::Path;
+
+use parallax_bundle::Bundle;
 
 use super::shared::cache_directory;
 use crate::console;
@@ -10,16 +12,23 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::{counted, show_bytes};
 
-/// Remove the cached variants of all programs
+/// Remove the cached variants of all programs, and Parallax's own unpacked files
 ///
-/// They are made again when needed. What was captured stays: it is inside the programs themselves.
+/// Both are made again when needed. What was captured stays: it is inside the programs themselves.
 #[derive(Debug, clap::Args)]
 pub struct Arguments {}
 
 pub fn run(_: Arguments) -> Result<Exit, Failure> {
-    let directory = cache_directory();
-    let (files, bytes) = contents(&directory);
-    match fs::remove_dir_all(&directory) {
+    remove(&cache_directory())?;
+    if let Ok(bundle) = Bundle::unpack() {
+        remove(bundle.directory())?;
+    }
+    Ok(Exit::Clean)
+}
+
+fn remove(directory: &Path) -> Result<(), Failure> {
+    let (files, bytes) = contents(directory);
+    match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let message = format!("cannot remove {}: {error}", directory.display());
             return Err(Failure::new(Exit::Internal, message));
@@ -32,7 +41,7 @@ pub fn run(_: Arguments) -> Result<Exit, Failure> {
         show_bytes(bytes),
         directory.display()
     ))?;
-    Ok(Exit::Clean)
+    Ok(())
 }
 
 /// Number and size of the files below a directory.

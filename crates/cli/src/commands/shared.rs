@@ -117,6 +117,12 @@ fn derive_failure(error: &DeriveError) -> Failure {
     };
     let text = error.to_string();
     match error {
+        DeriveError::Compile { .. } if text.contains("unable to load plugin") => {
+            Failure::with_detail_below(exit, &text).hint(
+                "the unpacked plug-in is damaged or does not fit this clang:\n\
+                 parallax clean removes it, so that it is unpacked again; parallax doctor looks closer",
+            )
+        }
         DeriveError::Compile { .. } | DeriveError::Link { .. } => {
             Failure::with_detail_below(exit, &text)
                 .hint("if the plain program builds, this is a defect of Parallax: please report it")

@@ -83,7 +83,7 @@ fn loads_plugin(clang: &Path, plugin: &Path) -> Check {
         Ok(output) => Check::missing(
             NAME,
             format!("clang cannot load it: {}", first_line(&output.stderr)),
-            "use the clang 19 of the distribution that Parallax was built on, or build Parallax here: make build",
+            "parallax clean, if its unpacked copy is damaged; else build Parallax on this machine: make build",
         ),
         Err(error) => Check::missing(NAME, error.to_string(), INSTALL_CLANG),
     }
