@@ -262,3 +262,83 @@ impl<'a> Report<'a> {
         self.self_check.is_some_and(|check| check.fault_count > 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use parallax_abi::Op;
+    use parallax_engine::region::{Limits, Region, Symbolic};
+    use parallax_engine::run::{Captured, End};
+    use parallax_engine::selfcheck::{Fault, What};
+
+    use super::*;
+
+    /// A right trace has no mismatches, so this one is made up.
+    #[test]
+    fn a_mismatch_is_a_finding_and_shown_with_both_values() {
+        let region = Region::create(Limits::within(1 << 20), Symbolic::ALL, true).unwrap();
+        let trace = Trace::read(region);
+        let fault = Fault {
+            what: What::Operand,
+            label: 0,
+            site: Some(SiteId(0x77)),
+            op: Some(Op::Add),
+            expected: Some(0x41),
+            actual: 0x42,
+        };
+        let summary = Summary {
+            faults: vec![fault],
+            fault_count: 1,
+            ..Summary::default()
+        };
+        let outcome = Outcome {
+            end: End::Exit(0),
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            duration: Duration::ZERO,
+            cpu: Duration::ZERO,
+            leftover_processes: 0,
+        };
+        let (sites, clean) = (SiteMap::default(), Summary::default());
+        let report = |self_check| Report {
+            program: "prog".into(),
+            outcome: &outcome,
+            trace: &trace,
+            sites: &sites,
+            self_check,
+            timeout: Duration::ZERO,
+            memory: 0,
+        };
+        assert!(!report(None).has_findings());
+        assert!(!report(Some(&clean)).has_findings());
+        let report = report(Some(&summary));
+        assert!(report.has_findings());
+        let detail = Detail {
+            all: false,
+            events: false,
+            output: true,
+            width: 80,
+        };
+        let text = anstream::adapter::strip_str(&render_text(&report, &detail)).to_string();
+        for part in [
+            "1 mismatch",
+            "0000000000000077",
+            "Add",
+            "0x41",
+            "0x42",
+            "not traced",
+        ] {
+            assert!(text.contains(part), "{part:?} is missing in:\n{text}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&render_json(&report, false)).unwrap();
+        let mismatch = &json["mismatches"][0];
+        assert_eq!(
+            (
+                &mismatch["kind"],
+                &mismatch["expected"],
+                &mismatch["actual"]
+            ),
+            (&"operand".into(), &"0x41".into(), &"0x42".into())
+        );
+        assert_eq!(json["stats"]["mismatches"], 1);
+    }
+}
