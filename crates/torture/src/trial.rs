@@ -308,7 +308,9 @@ fn first_difference(a: &[u8], b: &[u8]) -> (String, String) {
 /// The beginning of what a program said, enough to understand a failure.
 fn excerpt(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
-    text.lines().take(20).collect::<Vec<_>>().join("\n")
+    let lines = text.lines().take(20);
+    let short = lines.map(|line| line.chars().take(200).collect::<String>());
+    short.collect::<Vec<_>>().join("\n")
 }
 
 /// For a shell.

@@ -79,6 +79,10 @@ fn run_all(place: &Place, file: &CommandFile) -> Result<Totals> {
                     let result = one(place, file, command, &folder);
                     let mut totals = totals.lock().expect("a worker panicked");
                     totals.add(command, result);
+                    let done = totals.passed + totals.failed.len();
+                    if done % 50 == 0 {
+                        eprintln!("{done} of {} command lines", file.commands.len());
+                    }
                 }
             });
         }
