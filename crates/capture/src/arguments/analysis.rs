@@ -87,17 +87,16 @@ pub fn analyse(items: &[Item], cplusplus: bool) -> Analysis {
     if items.iter().any(needs_locations) || analysis.units.iter().any(|u| u.language == "ir") {
         analysis.without_debug = false;
     }
-    if pass_through || inputs == 0 {
-        analysis.goal = Goal::PassThrough;
-    } else if analysis.goal == Goal::Compile && analysis.units.is_empty() {
+    let captures = !analysis.units.is_empty();
+    let only_copies = match analysis.goal {
+        // Assembler sources, and objects that are put together as they are.
+        Goal::Compile => !captures,
+        _ => partial && !captures,
+    };
+    if pass_through || inputs == 0 || only_copies {
         analysis.goal = Goal::PassThrough;
     } else if analysis.goal == Goal::Link && partial {
-        let has_units = !analysis.units.is_empty();
-        analysis.goal = if has_units {
-            Goal::PartialLink
-        } else {
-            Goal::PassThrough
-        };
+        analysis.goal = Goal::PartialLink;
     }
     analysis
 }
