@@ -5,11 +5,11 @@
 //! up by function: a list of what to model next.
 
 use crate::commands::{self, CommandFile, CommandLine};
-use crate::coreutils::{Place, processors};
+use crate::coreutils::{Place, processors, step};
 use anyhow::{Context, Result, ensure};
 use parallax_torture::process::{self, End, Finished};
 use parallax_torture::report::Report;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fmt::Write as _;
 use std::fs;
@@ -46,7 +46,9 @@ pub fn run(place: &Place, only: Option<&str>, table: &Path) -> Result<bool> {
         file.commands.retain(|command| command.text.contains(only));
         ensure!(!file.commands.is_empty(), "no command line contains {only}");
     }
-    let totals = run_all(place, &file)?;
+    let cache = place.folder("selfcheck-cache")?;
+    derive(place, &file, &cache)?;
+    let totals = run_all(place, &file, &cache)?;
     let losses = losses_table(&totals);
     if let Some(parent) = table.parent() {
         fs::create_dir_all(parent)?;
@@ -66,7 +68,29 @@ pub fn run(place: &Place, only: Option<&str>, table: &Path) -> Result<bool> {
     Ok(totals.failed.is_empty())
 }
 
-fn run_all(place: &Place, file: &CommandFile) -> Result<Totals> {
+/// Makes the traced programs beforehand: the runs' time limit is for running, not for compiling.
+fn derive(place: &Place, file: &CommandFile, cache: &Path) -> Result<()> {
+    let programs: BTreeSet<&str> = file
+        .commands
+        .iter()
+        .map(|command| command.program.as_str())
+        .collect();
+    eprintln!("deriving {} traced programs", programs.len());
+    for name in programs {
+        let program = place.program(name);
+        ensure!(program.exists(), "coreutils has no program {name}");
+        let mut command = Command::new(place.parallax());
+        command
+            .arg("variant")
+            .arg(&program)
+            .args(["--kind", "traced"]);
+        command.env("XDG_CACHE_HOME", cache).stdout(Stdio::null());
+        step(&mut command, "deriving a traced program")?;
+    }
+    Ok(())
+}
+
+fn run_all(place: &Place, file: &CommandFile, cache: &Path) -> Result<Totals> {
     let scratch = tempfile::tempdir()?;
     let next = AtomicUsize::new(0);
     let totals = Mutex::new(Totals::default());
@@ -76,7 +100,7 @@ fn run_all(place: &Place, file: &CommandFile) -> Result<Totals> {
             let (next, totals) = (&next, &totals);
             scope.spawn(move || {
                 while let Some(command) = file.commands.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = one(place, file, command, &folder);
+                    let result = one(place, file, command, &folder, cache);
                     let mut totals = totals.lock().expect("a worker panicked");
                     totals.add(command, result);
                     let done = totals.passed + totals.failed.len();
@@ -112,13 +136,18 @@ impl Totals {
 }
 
 /// Runs one command line plain and traced. The error says what was wrong.
-fn one(place: &Place, file: &CommandFile, command: &CommandLine, folder: &Path) -> Result<Report> {
-    let program = place.program(&command.program);
-    ensure!(program.exists(), "coreutils has no such program");
+fn one(
+    place: &Place,
+    file: &CommandFile,
+    command: &CommandLine,
+    folder: &Path,
+    cache: &Path,
+) -> Result<Report> {
     let run = PreparedRun {
         command,
-        program,
+        program: place.program(&command.program),
         home: folder.to_owned(),
+        cache: cache.to_owned(),
         room: folder.join("room"),
         stdin: folder.join("stdin"),
     };
@@ -159,6 +188,8 @@ struct PreparedRun<'a> {
     command: &'a CommandLine,
     program: PathBuf,
     home: PathBuf,
+    /// Where the tool keeps derived programs.
+    cache: PathBuf,
     /// Working directory with the fixtures.
     room: PathBuf,
     stdin: PathBuf,
@@ -189,6 +220,7 @@ impl PreparedRun<'_> {
             .env_clear()
             .env("PATH", "/usr/bin:/bin")
             .env("HOME", &self.home)
+            .env("XDG_CACHE_HOME", &self.cache)
             .env("LC_ALL", "C")
             .env("TZ", "UTC0")
             .current_dir(&self.room);
