@@ -64,8 +64,14 @@ macro_rules! runtime_entries {
             /// `va_start`: `list` is the `va_list` just initialised; `labels` points to a copy of
             /// the variadic labels made at entry, or is null; stale labels are cleared.
             VA_START = __plx_va_start(list: ptr, labels: ptr, overflow_bytes: u64) -> void;
-            /// Called after a call whose labelled arguments nobody took. Resets the tag,
-            /// fixes the arguments and records the loss under the function's name.
+            /// A pointer to memory that may be labelled is about to be handed to a function that
+            /// may not be instrumented: if the memory is labelled, tags the call as one with
+            /// labels, so that `UNTAKEN` notices when nobody takes them.
+            OFFER = __plx_offer(pointer: ptr, callee: ptr) -> void;
+            /// Called after a call whose labelled arguments nobody took; `count` slots of
+            /// `args` are this call's. Resets the tag,
+            /// fixes the arguments and records the loss under the function's name, or an `Output`
+            /// event if the function only writes output.
             UNTAKEN = __plx_untaken(name: ptr, count: u64, site: u64) -> void;
             /// An unsupported instruction had a labelled operand. `name` is a C string.
             LOSS = __plx_loss(kind: u32, name: ptr, site: u64) -> void;

@@ -239,6 +239,44 @@ pub fn model_of(symbol: &str) -> Option<&'static str> {
     Some(MODELS[at].1)
 }
 
+/// Functions that only write what they are given to the outside: input that goes
+/// into them is output, not lost precision. Sorted.
+pub const OUTPUTS: &[&str] = &[
+    "__fprintf_chk",
+    "__overflow",
+    "__printf_chk",
+    "__vfprintf_chk",
+    "__vprintf_chk",
+    "error",
+    "error_at_line",
+    "fprintf",
+    "fputc",
+    "fputc_unlocked",
+    "fputs",
+    "fputs_unlocked",
+    "fwrite",
+    "fwrite_unlocked",
+    "perror",
+    "printf",
+    "putc",
+    "putc_unlocked",
+    "putchar",
+    "putchar_unlocked",
+    "puts",
+    "pwrite",
+    "send",
+    "vfprintf",
+    "vprintf",
+    "write",
+];
+
+/// Whether a function without model only writes output.
+pub fn is_output(symbol: &[u8]) -> bool {
+    OUTPUTS
+        .binary_search_by_key(&symbol, |name| name.as_bytes())
+        .is_ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -250,5 +288,11 @@ mod tests {
         }
         assert!(MODELS.is_sorted());
         assert_eq!(model_of("printf"), None);
+        assert!(OUTPUTS.is_sorted());
+        assert!(
+            OUTPUTS
+                .iter()
+                .all(|name| is_output(name.as_bytes()) && model_of(name).is_none())
+        );
     }
 }

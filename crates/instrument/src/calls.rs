@@ -1,6 +1,6 @@
 //! Labels across calls: the caller's side of the protocol in `abi::tls`.
 
-use parallax_abi::entry;
+use parallax_abi::entry::symbol::MODEL_PREFIX;
 use parallax_abi::tls;
 use parallax_abi::trace::LossKind;
 
@@ -18,12 +18,12 @@ impl Tracer<'_> {
         if let Some(name) = callee.intrinsic_name() {
             return self.intrinsic(instruction, &name, site);
         }
-        if callee.is_function() && callee.name().starts_with("__plx_") && is_entry(&callee.name()) {
-            // The models call the runtime directly; it takes no labels.
+        if reaches_real_function(self.module, callee) {
             return;
         }
         let module = self.module;
         let any = self.pass_arguments(instruction, site);
+        let offered = offer_memory(module, &self.builder, instruction);
         announce(
             module,
             &self.builder,
@@ -48,15 +48,8 @@ impl Tracer<'_> {
         if instruction.returns_twice() {
             self.back_from_jump();
         }
-        if !self.is_zero(any) {
-            let name = if callee.is_function() {
-                callee.name()
-            } else {
-                "(indirect)".into()
-            };
-            let name = module.string(&name);
-            let count = module.n64(u64::from(instruction.argument_count()));
-            self.helper("plx.untaken", &[callee, name, count, site]);
+        if offered || !self.is_zero(any) {
+            check_taken(module, &self.builder, instruction, site);
         }
         self.take_result(instruction, callee);
     }
@@ -180,8 +173,13 @@ impl Tracer<'_> {
     }
 }
 
-fn is_entry(name: &str) -> bool {
-    entry::ALL.iter().any(|entry| entry.name == name)
+/// Models call the runtime and the real functions directly; those take no labels, and it is
+/// the models' business to account for that.
+fn reaches_real_function(module: &Module, callee: Value) -> bool {
+    module.is_model_library
+        && callee.is_function()
+        && callee.is_declaration()
+        && !callee.name().starts_with(MODEL_PREFIX)
 }
 
 /// What every call does, labels or not: leave the call site in the frame, and
@@ -197,6 +195,48 @@ pub fn announce(module: &Module, builder: &Builder, call: Value, frame: Value, s
             tls_field(module, builder, tls::OVERFLOW_BYTES_OFFSET),
         );
     }
+}
+
+/// Offers the memory behind pointer arguments to a callee that may not be
+/// instrumented; true if there was any. The builder stands before the call.
+pub fn offer_memory(module: &Module, builder: &Builder, call: Value) -> bool {
+    let callee = call.called_value();
+    let may_be_foreign = !callee.is_function()
+        || (callee.is_declaration() && !callee.name().starts_with(MODEL_PREFIX));
+    let arguments: Vec<Value> = (0..call.argument_count())
+        .map(|index| call.operand(index))
+        .collect();
+    let has_byval =
+        (0..call.argument_count()).any(|index| call.call_type_attribute(index, "byval").is_some());
+    // With a `byval` argument the tag would promise more than is known here.
+    if module.is_model_library || !may_be_foreign || has_byval {
+        return false;
+    }
+    let helper = module.function("plx.offer").expect("helpers are linked in");
+    let mut any = false;
+    for argument in arguments {
+        if argument.ty().is_pointer() && !argument.is_constant() {
+            builder.call(helper.function_type(), helper, &[argument, callee]);
+            any = true;
+        }
+    }
+    any
+}
+
+/// After a call: if labels were passed and nobody took them, say so.
+pub fn check_taken(module: &Module, builder: &Builder, call: Value, site: Value) {
+    let callee = call.called_value();
+    let name = if callee.is_function() {
+        callee.name()
+    } else {
+        "(indirect)".into()
+    };
+    let name = module.string(&name);
+    let count = module.n64(u64::from(call.argument_count()));
+    let helper = module
+        .function("plx.untaken")
+        .expect("helpers are linked in");
+    builder.call(helper.function_type(), helper, &[callee, name, count, site]);
 }
 
 /// Whether `tls.returned` names the callee.

@@ -4,7 +4,7 @@
 use parallax_abi::entry;
 use parallax_abi::tls;
 
-use crate::calls::{announce, indirect_target};
+use crate::calls::{announce, check_taken, indirect_target, offer_memory};
 use crate::intrinsics::clear_fresh_memory;
 use crate::ir::{Builder, LLVMOpcode, Value};
 use crate::module::Module;
@@ -63,6 +63,10 @@ fn calls(module: &Module, builder: &Builder, instruction: Value, activation: &Ac
         announce(module, builder, instruction, activation.frame, site);
         if !callee.is_function() {
             indirect_target(module, builder, module.n32(0), callee, site);
+        }
+        if offer_memory(module, builder, instruction) {
+            builder.after(instruction);
+            check_taken(module, builder, instruction, site);
         }
         return;
     };

@@ -170,7 +170,8 @@ fn guarded(name: &str, entry: &Entry, labels: &[usize]) -> String {
     text
 }
 
-/// Presence checks and label memory.
+/// Presence checks and label memory. Nothing may be looked at for an empty range: its pointer may
+/// be anything. So a size of 0 counts as large, and the runtime does nothing.
 const MEMORY: &str = r"
 define i1 @plx.present(ptr %a) #0 {
   %i = ptrtoint ptr %a to i64
@@ -230,6 +231,19 @@ out:
   ret void
 }
 
+define void @plx.offer(ptr %a, ptr %callee) #0 {
+  %i = ptrtoint ptr %a to i64
+  %user = icmp ult i64 %i, 140737488355328
+  %safe = select i1 %user, ptr %a, ptr null
+  %some = call i1 @plx.present(ptr %safe)
+  br i1 %some, label %slow, label %out, !prof !0
+slow:
+  call void @__plx_offer(ptr %a, ptr %callee)
+  br label %out
+out:
+  ret void
+}
+
 define i1 @plx.present_range(ptr %a, i64 %size) #0 {
   %e = getelementptr i8, ptr %a, i64 %size
   %l = getelementptr i8, ptr %e, i64 -1
@@ -240,7 +254,8 @@ define i1 @plx.present_range(ptr %a, i64 %size) #0 {
 }
 
 define i32 @plx.peek_range(ptr %a, i64 %size) #0 {
-  %large = icmp ugt i64 %size, 256
+  %last = add i64 %size, -1
+  %large = icmp ugt i64 %last, 255
   br i1 %large, label %slow, label %small
 small:
   %some = call i1 @plx.present_range(ptr %a, i64 %size)
@@ -254,7 +269,8 @@ out:
 }
 
 define void @plx.clear(ptr %a, i64 %size) #0 {
-  %large = icmp ugt i64 %size, 256
+  %last = add i64 %size, -1
+  %large = icmp ugt i64 %last, 255
   br i1 %large, label %slow, label %small
 small:
   %some = call i1 @plx.present_range(ptr %a, i64 %size)
@@ -267,7 +283,8 @@ out:
 }
 
 define void @plx.copy(ptr %to, ptr %from, i64 %size) #0 {
-  %large = icmp ugt i64 %size, 256
+  %last = add i64 %size, -1
+  %large = icmp ugt i64 %last, 255
   br i1 %large, label %slow, label %small
 small:
   %p = call i1 @plx.present_range(ptr %to, i64 %size)

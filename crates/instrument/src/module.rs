@@ -3,6 +3,7 @@
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::*;
+use parallax_abi::entry::symbol::MODEL_PREFIX;
 
 use crate::ir::{Builder, Type, Value};
 
@@ -21,6 +22,8 @@ pub struct Module {
     pub site_kind: u32,
     /// Metadata kind of block ids, on every instruction.
     pub block_kind: u32,
+    /// The module defines models: its calls reach the real functions, on purpose.
+    pub is_model_library: bool,
 }
 
 impl Module {
@@ -32,7 +35,7 @@ impl Module {
             let kind = |name: &str| {
                 LLVMGetMDKindIDInContext(context, name.as_ptr().cast(), name.len() as u32)
             };
-            Module {
+            let mut module = Module {
                 raw,
                 context,
                 layout: LLVMGetModuleDataLayout(raw),
@@ -44,7 +47,12 @@ impl Module {
                 void: Type(LLVMVoidTypeInContext(context)),
                 site_kind: kind("plx.site"),
                 block_kind: kind("plx.block"),
-            }
+                is_model_library: false,
+            };
+            module.is_model_library = module.functions().iter().any(|function| {
+                !function.is_declaration() && function.name().starts_with(MODEL_PREFIX)
+            });
+            module
         }
     }
 

@@ -33,10 +33,6 @@ use crate::module::Module;
 pub const NO_SIGNED_WRAP: &str = "plx.nsw";
 
 pub fn prepare(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentError> {
-    let is_model_library = module
-        .functions()
-        .iter()
-        .any(|function| !function.is_declaration() && function.name().starts_with(MODEL_PREFIX));
     for function in module.functions() {
         if function.has_attribute("optnone") {
             // The two come together at `-O0`, where `noinline` is nobody's wish.
@@ -46,7 +42,7 @@ pub fn prepare(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentE
         if function.linkage() == LLVMLinkage::LLVMAvailableExternallyLinkage {
             function.set_linkage(LLVMLinkage::LLVMInternalLinkage);
         }
-        if !is_model_library && function.is_declaration() {
+        if !module.is_model_library && function.is_declaration() {
             bind_model(module, function);
         }
     }
@@ -59,7 +55,7 @@ pub fn prepare(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentE
         module,
         c"always-inline,function(lower-constant-intrinsics,mem2reg)",
     )?;
-    if !is_model_library {
+    if !module.is_model_library {
         inline::inline_small_functions(module, table);
     }
     let nsw = module.metadata_kind(NO_SIGNED_WRAP);

@@ -89,6 +89,9 @@ export! {
     __plx_va_start(list: Pointer, labels: Pointer, overflow_bytes: u64) {
         events::va_start(list.cast::<VaList>(), labels.cast::<u32>(), overflow_bytes)
     }
+    __plx_offer(pointer: Pointer, callee: Pointer) {
+        events::offer(pointer as u64, callee as u64)
+    }
     __plx_untaken(name: Pointer, count: u64, site: u64) {
         events::untaken(loss::name_of(name), count, site)
     }

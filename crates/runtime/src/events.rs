@@ -4,8 +4,9 @@ use crate::core_state::Core;
 use crate::ops::{Operand, checked};
 use crate::trace::new_event;
 use crate::{access, context, hash, lock, loss, shadow, tls, trace};
+use parallax_abi::model::is_output;
 use parallax_abi::tls::{MAX_ARGS, MAX_VARIADIC};
-use parallax_abi::trace::{Concretized, Event, EventKind, LossKind};
+use parallax_abi::trace::{Concretized, Event, EventKind, LossKind, ObjectKind};
 
 /// Conditional branch or select.
 pub fn branch(kind: EventKind, label: u32, taken: u32, site: u64) {
@@ -83,6 +84,39 @@ pub fn indirect_call(label: u32, target: u64, site: u64) {
     }
 }
 
+/// Most memory behind a pointer that is looked at for labels.
+const OFFERED: u64 = 4096;
+
+/// Tags a call as one with labels if the memory behind a pointer argument has any.
+pub fn offer(pointer: u64, callee: u64) {
+    if !trace::active() {
+        return;
+    }
+    let protocol = tls::protocol();
+    // SAFETY: this thread's own block.
+    if unsafe { (*protocol).callee } == callee {
+        return;
+    }
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let found = core.objects.find(pointer);
+    let size = match found.kind {
+        ObjectKind::Unknown => 16,
+        _ => (found.base + found.size)
+            .saturating_sub(pointer)
+            .min(OFFERED),
+    };
+    // SAFETY: the tables are reserved while tracing is active; this thread's own block.
+    unsafe {
+        if shadow::peek(pointer, size) {
+            (*protocol).args.fill(0);
+            (*protocol).variadic.fill(0);
+            (*protocol).callee = callee;
+        }
+    }
+}
+
 /// Nobody took the labels of a call's arguments.
 pub fn untaken(name: &[u8], count: u64, site: u64) {
     let protocol = tls::protocol();
@@ -99,13 +133,28 @@ pub fn untaken(name: &[u8], count: u64, site: u64) {
         return;
     };
     let core = &mut *core;
-    for label in args.into_iter().take((count as usize).min(MAX_ARGS)) {
-        if label != 0 {
-            let node = trace::node(label);
-            access::fix(core, label, node.lo, Concretized::Argument, site);
+    if is_output(name) {
+        let first = args
+            .into_iter()
+            .take(count as usize)
+            .find(|label| *label != 0);
+        let context = context::current(core);
+        let event = new_event(EventKind::Output);
+        trace::event(Event {
+            label: first.unwrap_or(0),
+            site,
+            context,
+            ..event
+        });
+    } else {
+        for label in args.into_iter().take((count as usize).min(MAX_ARGS)) {
+            if label != 0 {
+                let node = trace::node(label);
+                access::fix(core, label, node.lo, Concretized::Argument, site);
+            }
         }
+        loss::record(core, LossKind::Call, site, name);
     }
-    loss::record(core, LossKind::Call, site, name);
 }
 
 /// A loss that instrumented code noticed.

@@ -35,7 +35,7 @@ pub struct Objects {
     /// Globals and arguments, sorted by address once they are asked for.
     named: Buffer<Named>,
     needs_sorting: bool,
-    strings: Buffer<Named>,
+    arguments: Buffer<Named>,
 }
 
 /// What an address belongs to.
@@ -73,7 +73,7 @@ impl Objects {
             modules: Buffer::new(),
             named: Buffer::new(),
             needs_sorting: false,
-            strings: Buffer::new(),
+            arguments: Buffer::new(),
         }
     }
 
@@ -83,9 +83,10 @@ impl Objects {
         self.needs_sorting = true;
     }
 
-    /// Registers an argument or environment string, terminator included.
-    pub fn add_string(&mut self, base: u64, size: u64) {
-        self.strings.push(Named {
+    /// Registers an argument or environment string, terminator included, or the vector of
+    /// arguments.
+    pub fn add_argument(&mut self, base: u64, size: u64) {
+        self.arguments.push(Named {
             base,
             size,
             name: 0,
@@ -109,8 +110,8 @@ impl Objects {
                 });
             }
         }
-        for string in self.strings.as_slice() {
-            self.named.push(*string);
+        for argument in self.arguments.as_slice() {
+            self.named.push(*argument);
         }
         self.named
             .as_mut_slice()
@@ -251,7 +252,7 @@ mod tests {
             },
         ];
         objects.add_module(globals.as_ptr(), globals.len());
-        objects.add_string(0x40_0200, 6);
+        objects.add_argument(0x40_0200, 6);
         assert_eq!(objects.find(0x40_0108).base, 0x40_0100);
         assert_eq!(objects.find(0x40_0020).base, 0x40_0000, "one past the end");
         assert_eq!(objects.find(0x40_0050).kind, ObjectKind::Unknown);

@@ -158,9 +158,12 @@ unsafe fn begin(argc: i32, argv: Strings, envp: Strings) {
     core.inputs.set_up(first);
     // SAFETY: as in `set_up`.
     unsafe {
+        // The vector itself too: programs walk over it as input tells them.
+        let pointers = (argc.max(0) as u64 + 1) * 8;
+        core.objects.add_argument(argv as u64, pointers);
         for index in 0..argc.max(0) as usize {
             let (base, size) = extent(*argv.add(index));
-            core.objects.add_string(base, size);
+            core.objects.add_argument(base, size);
             // Only the first program's arguments are input; the others' were made by programs.
             if first && index > 0 && trace::has_flag(flags::ARGV) {
                 inputs::label_argument(&mut core, index as u32, base, size);
@@ -169,7 +172,7 @@ unsafe fn begin(argc: i32, argv: Strings, envp: Strings) {
         let mut variable = envp;
         while !(*variable).is_null() {
             let (base, size) = extent(*variable);
-            core.objects.add_string(base, size);
+            core.objects.add_argument(base, size);
             variable = variable.add(1);
         }
         #[cfg(all(feature = "freestanding", not(test)))]
