@@ -144,6 +144,9 @@ pub mod code {
     pub const NO_SIGNED_WRAP: u64 = 1 << 32;
     /// The result of the comparison is complemented.
     pub const NEGATE: u64 = 1 << 33;
+    /// C gives the operation no meaning for 0 (`__builtin_clz`): the machine's result is not the
+    /// operator's.
+    pub const ZERO_IS_UNDEFINED: u64 = 1 << 34;
 
     /// Operator, width of the operands, width of the result, extra number:
     /// `Extract`'s low bit, `FRound`'s mode, or, with `FEq` in `BINARY_WIDE`, LLVM's

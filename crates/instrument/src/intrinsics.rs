@@ -95,8 +95,8 @@ impl Tracer<'_> {
         };
         match root.as_str() {
             "ctpop" => unary(self, Op::PopCount),
-            "ctlz" => unary(self, Op::LeadingZeros),
-            "cttz" => unary(self, Op::TrailingZeros),
+            "ctlz" => self.count_zeros(Op::LeadingZeros, call, a, site),
+            "cttz" => self.count_zeros(Op::TrailingZeros, call, a, site),
             "bswap" => unary(self, Op::ByteSwap),
             "bitreverse" => unary(self, Op::BitReverse),
             "abs" => {
@@ -146,6 +146,15 @@ impl Tracer<'_> {
             )]),
             _ => None,
         }
+    }
+
+    /// The second argument says whether the result for 0 is undefined.
+    fn count_zeros(&self, op: Op, call: Value, a: Operand, site: Value) -> Option<Vec<Value>> {
+        let mut code_bits = code::pack(op, a.bits, a.bits, 0);
+        if call.operand(1).constant_int() != Some(0) {
+            code_bits |= code::ZERO_IS_UNDEFINED;
+        }
+        Some(vec![self.unary_code_label(code_bits, a, site)])
     }
 
     fn constant(&self, bits: u32, value: u64) -> Operand {

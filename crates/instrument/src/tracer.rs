@@ -191,11 +191,16 @@ impl<'m> Tracer<'m> {
     }
 
     pub fn unary_label(&self, op: Op, a: Operand, to: u32, extra: u32, site: Value) -> Value {
+        self.unary_code_label(code::pack(op, a.bits, to, extra), a, site)
+    }
+
+    /// `code_bits` is the packed operator with its flags.
+    pub fn unary_code_label(&self, code_bits: u64, a: Operand, site: Value) -> Value {
         if self.is_zero(a.label) {
             return self.zero();
         }
         let (lo, hi) = self.words(a.value);
-        let code = self.module.n64(code::pack(op, a.bits, to, extra));
+        let code = self.module.n64(code_bits);
         self.helper("plx.unary", &[code, a.label, lo, hi, site])
     }
 

@@ -123,6 +123,10 @@ pub fn unary(packed: u64, a: Operand, site: u64) -> u32 {
     if a.label == 0 {
         return 0;
     }
+    if packed & code::ZERO_IS_UNDEFINED != 0 && a.value == 0 {
+        loss::record(core, LossKind::Undefined, site, &[]);
+        return 0;
+    }
     let mut label = build::unary(
         &mut core.nodes,
         op,
