@@ -4,9 +4,10 @@ use parallax_abi::entry::symbol::MODEL_PREFIX;
 use parallax_abi::tls;
 use parallax_abi::trace::LossKind;
 
+use crate::activation::tls_field;
 use crate::ir::{Builder, LLVMOpcode, LLVMTypeKind, Value};
 use crate::module::Module;
-use crate::tracer::{Tracer, tls_field};
+use crate::tracer::Tracer;
 use crate::types::{leaves, scalar_bits};
 
 impl Tracer<'_> {

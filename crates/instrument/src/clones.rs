@@ -20,13 +20,14 @@ use std::collections::HashMap;
 
 use parallax_abi::tls;
 
+use crate::activation::{link_frame, tls_field};
 use crate::calls;
 use crate::concrete;
 use crate::function::{Prologue, parameter_slots, take_tag};
 use crate::ir::{self, Block, Builder, LLVMOpcode, Value};
 use crate::module::Module;
 use crate::slots::Slots;
-use crate::tracer::{Tracer, link_frame, tls_field};
+use crate::tracer::Tracer;
 use crate::types::leaves;
 
 /// Functions with more (instructions × segments) than this get no concrete copy: joins

@@ -4,11 +4,13 @@
 use parallax_abi::entry;
 use parallax_abi::tls;
 
+use crate::activation::{
+    Activation, forget_stack_objects, leave, register_dynamic_alloca, tls_field,
+};
 use crate::calls::{announce, check_taken, indirect_target, offer_memory};
 use crate::intrinsics::clear_fresh_memory;
 use crate::ir::{Builder, LLVMOpcode, Value};
 use crate::module::Module;
-use crate::tracer::{Activation, forget_stack_objects, leave, register_dynamic_alloca, tls_field};
 
 /// Adds the code around one instruction of the concrete copy.
 /// A leaf function has not linked its frame.

@@ -4,10 +4,11 @@
 use parallax_abi::entry;
 use parallax_abi::tls;
 
+use crate::activation::{Activation, link_frame, tls_field};
 use crate::clones;
 use crate::ir::{Block, Builder, LLVMOpcode, Value};
 use crate::module::Module;
-use crate::tracer::{Activation, Tracer, link_frame, tls_field};
+use crate::tracer::Tracer;
 use crate::types::leaves;
 
 /// Instruments a function that has a body.

@@ -9,9 +9,11 @@
 //! comes afterwards and cleans up. Instrumenting first and optimising later keeps
 //! branches as the programmer wrote them.
 
+mod activation;
 mod calls;
 mod clones;
 mod concrete;
+mod control;
 mod covered;
 mod function;
 mod globals;
@@ -26,6 +28,7 @@ mod sites;
 mod slots;
 mod tracer;
 mod types;
+mod values;
 
 use std::collections::HashSet;
 
