@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use parallax_engine::region::RegionError;
 use parallax_engine::run::RunError;
+use parallax_engine::shared::SharedError;
 use parallax_engine::sites::SitesError;
 
 use crate::console::Palette;
@@ -121,7 +122,9 @@ impl From<RunError> for Failure {
 impl From<RegionError> for Failure {
     fn from(error: RegionError) -> Failure {
         let hint = match &error {
-            RegionError::FileLimit { .. } => "ulimit -f unlimited, or lower --memory",
+            RegionError::Shared(SharedError::FileLimit { .. }) => {
+                "ulimit -f unlimited, or lower --memory"
+            }
             _ => "lower --memory, or look at what `parallax doctor` says",
         };
         Failure::from_error(Exit::Internal, &error).hint(hint)

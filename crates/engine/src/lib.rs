@@ -10,6 +10,7 @@ pub mod libraries;
 pub mod region;
 pub mod run;
 pub mod selfcheck;
+pub mod shared;
 pub mod sites;
 pub mod trace;
 

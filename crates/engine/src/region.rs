@@ -1,16 +1,14 @@
 //! Creating the shared memory that a traced program writes its trace to.
 //!
-//! A region is a `memfd`: it needs no `/dev/shm`, has no name that could be left
-//! behind, and vanishes with its last descriptor. It is sparse: capacities are
-//! generous, only pages that were written cost memory.
+//! Capacities are generous: the memory is sparse (see [`crate::shared`]).
 
-use std::io;
 use std::mem::size_of;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::MmapRaw;
 use parallax_abi::layout::MAX_NODES;
 use parallax_abi::trace::{self, Header, flags};
+
+use crate::shared::{Shared, SharedError, SharedMemory};
 
 const PAGE: u64 = 4096;
 
@@ -96,22 +94,8 @@ impl Symbolic {
 /// Why there is no region.
 #[derive(Debug, thiserror::Error)]
 pub enum RegionError {
-    /// The kernel has no `memfd_create`, or a filter forbids it.
-    #[error("cannot create anonymous shared memory for the trace")]
-    Create(#[source] io::Error),
-    /// `ulimit -f` is in the way.
-    #[error("the trace may need {bytes} bytes, but files are limited to {limit} (ulimit -f)")]
-    FileLimit { bytes: u64, limit: u64 },
-    /// Memory accounting is in the way.
-    #[error("cannot size the trace to {bytes} bytes")]
-    Size {
-        bytes: u64,
-        #[source]
-        source: io::Error,
-    },
-    /// Not enough address space (`ulimit -v`).
-    #[error("cannot map the trace")]
-    Map(#[source] io::Error),
+    #[error(transparent)]
+    Shared(#[from] SharedError),
     /// A label word must hold the node's index.
     #[error("{0} nodes asked for, but at most {MAX_NODES} can be named by labels")]
     TooManyNodes(u32),
@@ -168,8 +152,7 @@ impl Layout {
 /// A trace that a program can be given to write to.
 #[derive(Debug)]
 pub struct Region {
-    file: OwnedFd,
-    map: MmapRaw,
+    memory: SharedMemory,
     limits: Limits,
     layout: Layout,
 }
@@ -184,45 +167,14 @@ impl Region {
         if limits.nodes > MAX_NODES {
             return Err(RegionError::TooManyNodes(limits.nodes));
         }
-        // SAFETY: the name is a valid C string; the result is checked.
-        let fd = unsafe { libc::memfd_create(c"parallax-trace".as_ptr(), libc::MFD_CLOEXEC) };
-        if fd < 0 {
-            return Err(RegionError::Create(io::Error::last_os_error()));
-        }
-        // SAFETY: just created, owned by nobody else.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
         let layout = Layout::new(&limits);
-        // Asked first, because going over the limit is answered with a signal that kills.
-        let mut limit = libc::rlimit {
-            rlim_cur: 0,
-            rlim_max: 0,
-        };
-        // SAFETY: fills in a plain struct.
-        unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &mut limit) };
-        if layout.total > limit.rlim_cur {
-            return Err(RegionError::FileLimit {
-                bytes: layout.total,
-                limit: limit.rlim_cur,
-            });
-        }
-        // SAFETY: plain system call on an owned descriptor.
-        if unsafe { libc::ftruncate(file.as_raw_fd(), layout.total as libc::off_t) } != 0 {
-            return Err(RegionError::Size {
-                bytes: layout.total,
-                source: io::Error::last_os_error(),
-            });
-        }
-        let map = MmapOptions::new()
-            .len(layout.total as usize)
-            .map_raw(&file)
-            .map_err(RegionError::Map)?;
+        let memory = SharedMemory::create(c"parallax-trace", "trace", layout.total)?;
         let mut flags = symbolic.flags();
         if self_check {
             flags |= flags::SELF_CHECK;
         }
         let region = Region {
-            file,
-            map,
+            memory,
             limits,
             layout,
         };
@@ -272,12 +224,12 @@ impl Region {
         };
         // SAFETY: the mapping is at least a page long, page aligned, writable, and nobody
         // else has the descriptor yet.
-        unsafe { self.map.as_mut_ptr().cast::<Header>().write(header) };
+        unsafe { self.memory.map.as_mut_ptr().cast::<Header>().write(header) };
     }
 
-    /// Descriptor to hand to the program.
-    pub(crate) fn descriptor(&self) -> &OwnedFd {
-        &self.file
+    /// For handing it to a program.
+    pub fn shared(&self) -> Shared<'_> {
+        self.memory.shared(trace::ENVIRONMENT)
     }
 
     pub fn limits(&self) -> &Limits {
@@ -286,11 +238,11 @@ impl Region {
 
     #[cfg(test)]
     pub(crate) fn parts(&self) -> (*mut u8, &Layout) {
-        (self.map.as_mut_ptr(), &self.layout)
+        (self.memory.map.as_mut_ptr(), &self.layout)
     }
 
     pub(crate) fn into_parts(self) -> (MmapRaw, Limits, Layout) {
-        (self.map, self.limits, self.layout)
+        (self.memory.map, self.limits, self.layout)
     }
 }
 
@@ -330,13 +282,8 @@ mod tests {
     #[test]
     fn an_empty_region_of_default_size_costs_almost_no_memory() {
         let region = Region::create(Limits::default(), Symbolic::ALL, false).unwrap();
-        // SAFETY: `stat` is plain data, filled in by the call.
-        let blocks = unsafe {
-            let mut stat: libc::stat = std::mem::zeroed();
-            assert_eq!(libc::fstat(region.file.as_raw_fd(), &mut stat), 0);
-            stat.st_blocks
-        };
-        assert!(blocks * 512 <= 64 << 10, "{blocks} blocks");
+        let bytes = region.memory.resident_bytes();
+        assert!(bytes <= 64 << 10, "{bytes} bytes");
     }
 
     #[test]

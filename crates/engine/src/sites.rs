@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
 use parallax_abi::{SiteId, SiteKind};
-use parallax_record::{FunctionSites, Kind, RecordError, SECTION, Site, SiteTable, frames};
+use parallax_record::{
+    FunctionSites, Kind, RecordError, SECTION, Site, SiteTable, SitesMeta, frames,
+};
 
 use crate::libraries;
 
@@ -36,6 +38,60 @@ pub enum SitesError {
         #[source]
         source: RecordError,
     },
+}
+
+/// The sites of one module, and the name by which its counters are found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModuleSites {
+    /// As in `abi::cover`.
+    pub module: u64,
+    pub table: SiteTable,
+}
+
+/// Reads the tables of a derived program, of shared libraries that are known to belong to it, and of those
+/// it says it needs.
+pub fn read_tables(program: &Path, libraries: &[PathBuf]) -> Result<Vec<ModuleSites>, SitesError> {
+    let mut tables = Vec::new();
+    read_file(program, &mut tables)?;
+    for library in libraries {
+        read_file(library, &mut tables)?;
+    }
+    for library in libraries::needed(program) {
+        if !libraries.contains(&library) {
+            read_file(&library, &mut tables)?;
+        }
+    }
+    Ok(tables)
+}
+
+fn read_file(path: &Path, tables: &mut Vec<ModuleSites>) -> Result<(), SitesError> {
+    let bytes = fs::read(path).map_err(|source| SitesError::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    let format = |source| SitesError::Format {
+        path: path.to_owned(),
+        source,
+    };
+    let table = |source| SitesError::Table {
+        path: path.to_owned(),
+        source,
+    };
+    let file = object::File::parse(&*bytes).map_err(format)?;
+    let Some(section) = file.section_by_name(SECTION) else {
+        return Ok(());
+    };
+    for frame in frames(section.data().map_err(format)?).map_err(table)? {
+        if frame.kind == Kind::Sites as u32 {
+            let data = frame.data().map_err(table)?;
+            let meta: SitesMeta = frame.meta().map_err(table)?;
+            tables.push(ModuleSites {
+                module: meta.module,
+                table: serde_json::from_slice(&data).map_err(|error| table(error.into()))?,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// One site, with everything that can be said about it.
@@ -78,18 +134,11 @@ pub struct SiteMap {
 }
 
 impl SiteMap {
-    /// Reads the tables of a program, of shared libraries that are known to belong to it, and
-    /// of those it says it needs.
+    /// Reads the tables of a program as [`read_tables`] does.
     pub fn load(program: &Path, libraries: &[PathBuf]) -> Result<SiteMap, SitesError> {
         let mut map = SiteMap::default();
-        map.add_file(program)?;
-        for library in libraries {
-            map.add_file(library)?;
-        }
-        for library in libraries::needed(program) {
-            if !libraries.contains(&library) {
-                map.add_file(&library)?;
-            }
+        for module in read_tables(program, libraries)? {
+            map.add(module.table);
         }
         Ok(map)
     }
@@ -107,32 +156,6 @@ impl SiteMap {
             }
         }
         self.tables.push(table);
-    }
-
-    fn add_file(&mut self, path: &Path) -> Result<(), SitesError> {
-        let bytes = fs::read(path).map_err(|source| SitesError::Read {
-            path: path.to_owned(),
-            source,
-        })?;
-        let format = |source| SitesError::Format {
-            path: path.to_owned(),
-            source,
-        };
-        let table = |source| SitesError::Table {
-            path: path.to_owned(),
-            source,
-        };
-        let file = object::File::parse(&*bytes).map_err(format)?;
-        let Some(section) = file.section_by_name(SECTION) else {
-            return Ok(());
-        };
-        for frame in frames(section.data().map_err(format)?).map_err(table)? {
-            if frame.kind == Kind::Sites as u32 {
-                let data = frame.data().map_err(table)?;
-                self.add(serde_json::from_slice(&data).map_err(|error| table(error.into()))?);
-            }
-        }
-        Ok(())
     }
 
     /// The source files of all modules, each once or more.

@@ -86,6 +86,18 @@ fn argument_zero_environment_and_directory_are_set() {
 }
 
 #[test]
+fn shared_memory_of_others_is_not_inherited() {
+    let launch = Launch {
+        environment: Some(vec![
+            ("PARALLAX_COVER".into(), "5".into()),
+            ("PARALLAX_TRACE".into(), "6".into()),
+        ]),
+        ..shell("echo $PARALLAX_COVER$PARALLAX_TRACE")
+    };
+    assert_eq!(run(&launch, None).unwrap().stdout.bytes, b"\n");
+}
+
+#[test]
 fn output_beyond_the_limit_is_counted_and_dropped() {
     let launch = Launch {
         output: Output::Capture { limit: 1000 },

@@ -170,8 +170,10 @@ unsafe fn child(plan: &Plan) -> ! {
             libc::c_uint::MAX,
             libc::CLOSE_RANGE_CLOEXEC,
         );
-        if plan.trace >= 0 && libc::dup2(plan.trace, plan.trace_target) < 0 {
-            fail(plan, Stage::Descriptors);
+        for handover in plan.shared {
+            if libc::dup2(handover.from, handover.to) < 0 {
+                fail(plan, Stage::Descriptors);
+            }
         }
         limit_stack();
         no_core();

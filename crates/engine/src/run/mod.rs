@@ -18,6 +18,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::region::Region;
+use crate::shared::Shared;
 use keeper::Message;
 use output::Collector;
 pub use output::{Captured, Output};
@@ -149,9 +150,14 @@ const ENDING: Duration = Duration::from_secs(10);
 /// How often memory use is looked at.
 const MEMORY_INTERVAL: Duration = Duration::from_millis(10);
 
-/// Runs the program; with a region, the program finds its descriptor as the ABI says.
+/// Runs the program; with a region, it can write a trace to it.
 pub fn run(launch: &Launch, region: Option<&Region>) -> Result<Outcome, RunError> {
-    let prepared = Prepared::new(launch, region)?;
+    run_with(launch, region.map(Region::shared).as_slice())
+}
+
+/// Runs the program with any shared memory; it finds the descriptors as the ABI says.
+pub fn run_with(launch: &Launch, shared: &[Shared<'_>]) -> Result<Outcome, RunError> {
+    let prepared = Prepared::new(launch, shared)?;
     let started = Instant::now();
     let mut watch = Watch::start(launch, prepared)?;
     let mut ended_by_us = None;

@@ -7,10 +7,21 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::ptr;
 
-use parallax_abi::trace::ENVIRONMENT;
+use parallax_abi::{cover, trace};
 
 use super::{Launch, RunError, Stdin};
-use crate::region::Region;
+use crate::shared::Shared;
+
+/// What programs find shared memory by. Never inherited: the descriptor that an outer variable names is
+/// not the program's.
+const VARIABLES: [&str; 2] = [trace::ENVIRONMENT, cover::ENVIRONMENT];
+
+/// A descriptor of the engine's, and the number that it has in the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Handover {
+    pub from: RawFd,
+    pub to: RawFd,
+}
 
 /// Owned strings and descriptors of a launch.
 pub(super) struct Prepared {
@@ -20,34 +31,33 @@ pub(super) struct Prepared {
     argv: Vec<*const libc::c_char>,
     envp: Vec<*const libc::c_char>,
     stdin: Option<OwnedFd>,
-    trace: Option<(RawFd, RawFd)>,
+    shared: Vec<Handover>,
 }
 
 /// What the keeper and the child need, as plain numbers and pointers. Valid as long
 /// as the [`Prepared`] it came from.
-pub(super) struct Plan {
+pub(super) struct Plan<'a> {
     pub program: *const libc::c_char,
     pub argv: *const *const libc::c_char,
     pub envp: *const *const libc::c_char,
     pub directory: *const libc::c_char,
     /// Descriptors that become 0, 1 and 2; negative ones are inherited.
     pub streams: [RawFd; 3],
-    /// The trace's descriptor, and the number it shall have; negative without trace.
-    pub trace: RawFd,
-    pub trace_target: RawFd,
+    /// Shared memory; no `to` is a `from`, so the order does not matter.
+    pub shared: &'a [Handover],
     pub control: RawFd,
     pub status: RawFd,
 }
 
 impl Prepared {
-    pub fn new(launch: &Launch, region: Option<&Region>) -> Result<Prepared, RunError> {
+    pub fn new(launch: &Launch, shared: &[Shared<'_>]) -> Result<Prepared, RunError> {
         let program = c_string(launch.program.as_os_str())?;
         let directory = launch
             .directory
             .as_ref()
             .map(|path| c_string(path.as_os_str()))
             .transpose()?;
-        let trace = region.map(|region| (region.descriptor().as_raw_fd(), high_descriptor()));
+        let handovers = hand_over(shared, high_descriptor())?;
 
         let mut strings = Vec::new();
         let argv0 = launch
@@ -68,13 +78,13 @@ impl Prepared {
             }
         };
         for (name, value) in environment {
-            if name != ENVIRONMENT {
+            if !VARIABLES.iter().any(|variable| name == variable) {
                 strings.push(variable(name, value)?);
             }
         }
-        if let Some((_, target)) = trace {
-            let number = OsString::from(target.to_string());
-            strings.push(variable(OsStr::new(ENVIRONMENT), &number)?);
+        for (shared, handover) in shared.iter().zip(&handovers) {
+            let number = OsString::from(handover.to.to_string());
+            strings.push(variable(OsStr::new(shared.variable), &number)?);
         }
         let pointers = |strings: &[CString]| {
             let mut list: Vec<_> = strings.iter().map(|string| string.as_ptr()).collect();
@@ -88,7 +98,7 @@ impl Prepared {
             directory,
             _strings: strings,
             stdin: open_stdin(&launch.stdin)?,
-            trace,
+            shared: handovers,
         })
     }
 
@@ -98,16 +108,14 @@ impl Prepared {
         stderr: Option<&OwnedFd>,
         control: RawFd,
         status: RawFd,
-    ) -> Result<Plan, RunError> {
+    ) -> Result<Plan<'_>, RunError> {
         let number = |fd: Option<&OwnedFd>| fd.map_or(-1, |fd| fd.as_raw_fd());
         let streams = [number(self.stdin.as_ref()), number(stdout), number(stderr)];
-        let (trace, trace_target) = self.trace.unwrap_or((-1, -1));
-        // Of all that is open, only these two are still needed when the trace gets its number.
-        if trace >= 0 && (status == trace_target || control == trace_target) {
-            return Err(RunError::System {
-                what: "pass the trace to the program",
-                source: io::Error::from_raw_os_error(libc::EMFILE),
-            });
+        // Of all else that is open, only these two are still needed when shared memory gets its
+        // numbers.
+        let in_the_way = |handover: &Handover| [status, control].contains(&handover.to);
+        if self.shared.iter().any(in_the_way) {
+            return Err(no_number());
         }
         Ok(Plan {
             program: self.program.as_ptr(),
@@ -115,8 +123,7 @@ impl Prepared {
             envp: self.envp.as_ptr(),
             directory: self.directory.as_ref().map_or(ptr::null(), |d| d.as_ptr()),
             streams,
-            trace,
-            trace_target,
+            shared: &self.shared,
             control,
             status,
         })
@@ -144,6 +151,26 @@ fn high_descriptor() -> RawFd {
     // SAFETY: fills in a plain struct.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut limit) };
     limit.rlim_cur.clamp(16, 1024) as RawFd - 1
+}
+
+/// Gives each descriptor a number from `highest` on downwards that is none of theirs here: a
+/// duplicate onto itself would not reach the program, one onto another would replace it.
+fn hand_over(shared: &[Shared<'_>], highest: RawFd) -> Result<Vec<Handover>, RunError> {
+    let taken: Vec<RawFd> = shared.iter().map(|s| s.descriptor.as_raw_fd()).collect();
+    let mut free = (3..=highest).rev().filter(|number| !taken.contains(number));
+    let mut handovers = Vec::new();
+    for &from in &taken {
+        let to = free.next().ok_or_else(no_number)?;
+        handovers.push(Handover { from, to });
+    }
+    Ok(handovers)
+}
+
+fn no_number() -> RunError {
+    RunError::System {
+        what: "pass shared memory to the program",
+        source: io::Error::from_raw_os_error(libc::EMFILE),
+    }
 }
 
 fn open_stdin(stdin: &Stdin) -> Result<Option<OwnedFd>, RunError> {
@@ -184,4 +211,38 @@ fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     file.seek(SeekFrom::Start(0))?;
     // Opened anew for reading only: a program that writes to its standard input must fail as usual.
     open(format!("/proc/self/fd/{fd}")).or_else(|_| Ok(file.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::fd::AsFd;
+
+    use super::*;
+
+    #[test]
+    fn shared_memory_never_lands_on_a_descriptor_that_is_still_to_be_handed_over() {
+        let file = open("/dev/null").unwrap();
+        let above = |number: RawFd| {
+            // SAFETY: a new descriptor, owned by nobody else; the result is checked.
+            unsafe {
+                let fd = libc::fcntl(file.as_raw_fd(), libc::F_DUPFD_CLOEXEC, number);
+                assert!(fd >= number);
+                OwnedFd::from_raw_fd(fd)
+            }
+        };
+        let files = [above(100), above(100)];
+        let shared = [("A", &files[0]), ("B", &files[1])].map(|(variable, file)| Shared {
+            variable,
+            descriptor: file.as_fd(),
+        });
+        let numbers = files.each_ref().map(|file| file.as_raw_fd());
+        let highest = numbers[0].max(numbers[1]);
+        let handovers = hand_over(&shared, highest).unwrap();
+        assert_ne!(handovers[0].to, handovers[1].to);
+        for (handover, number) in handovers.iter().zip(numbers) {
+            assert_eq!(handover.from, number);
+            assert!(!numbers.contains(&handover.to) && handover.to >= 3);
+        }
+        assert!(hand_over(&shared, 3).is_err());
+    }
 }
