@@ -5,6 +5,7 @@
 use parallax_capture::{Derived, Options, Program, Variant, derive, read_program};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
 pub struct Project {
     directory: tempfile::TempDir,
@@ -84,11 +85,33 @@ impl Project {
         variant: Variant,
     ) -> Result<Derived, parallax_capture::DeriveError> {
         let options = Options {
-            cache_dir: self.path("cache"),
+            cache_dir: self.cache(),
             jobs: 2,
             progress: &|_progress| {},
         };
         derive(&self.read(program), variant, &options)
+    }
+
+    /// The project's own directory `cache` if it has one, otherwise one that all tests of this
+    /// binary share: compiling the models anew for each would take most of the time.
+    pub fn cache(&self) -> PathBuf {
+        static SHARED: OnceLock<PathBuf> = OnceLock::new();
+        let own = self.path("cache");
+        if own.exists() {
+            return own;
+        }
+        let shared = SHARED.get_or_init(|| {
+            let name = std::env::current_exe()
+                .unwrap()
+                .file_name()
+                .unwrap()
+                .to_owned();
+            let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+            // What an earlier run left would only pile up: it names that run's directories.
+            let _ = std::fs::remove_dir_all(&path);
+            path
+        });
+        shared.clone()
     }
 
     /// Every variant of the program prints what the plain one prints.
