@@ -4,7 +4,10 @@
 //! everything that the program started, [`trace::Trace`] is the validated view of the result,
 //! [`sites::SiteMap`] says what its site ids stand for, and [`selfcheck::check`] evaluates every
 //! expression on the real input.
+//!
+//! Covered programs count in a [`coverage::CoverageRegion`] instead; [`coverage::Coverage`] is what they counted.
 
+pub mod coverage;
 pub mod doctor;
 pub mod libraries;
 pub mod region;

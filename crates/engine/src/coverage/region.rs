@@ -1,0 +1,185 @@
+//! The shared memory that covered programs count in.
+
+use std::collections::BTreeMap;
+use std::mem::{offset_of, size_of};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use parallax_abi::cover::{
+    COUNTER_OFFSET, ENVIRONMENT, Header, MAGIC, MODULE_OFFSET, MODULES, Module,
+};
+
+use crate::shared::{Shared, SharedError, SharedMemory};
+
+/// Version of the layout, as the coverage runtime expects it.
+const VERSION: u32 = 1;
+
+/// Counters for any number of runs of any number of programs. What several runs
+/// count in the same region adds up.
+#[derive(Debug)]
+pub struct CoverageRegion {
+    memory: SharedMemory,
+    /// Kept here and not read back: the program can damage the header.
+    capacity: u32,
+}
+
+/// What the region says about one module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Entry {
+    /// In the order of the module's site table.
+    Counters(Vec<u32>),
+    /// It asked for counters and got none.
+    NoRoom,
+    /// It names counters outside of the region.
+    Damaged,
+}
+
+/// What was counted up to one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Snapshot {
+    pub modules: BTreeMap<u64, Entry>,
+    /// How often a module found no room; one for each process that tried.
+    pub refused: u32,
+}
+
+impl CoverageRegion {
+    /// Room for the largest programs (a counter for each block, two for each branch); 16 MiB if it is
+    /// ever filled.
+    pub const DEFAULT_CAPACITY: u32 = 4 << 20;
+
+    /// Creates a region with room for `capacity` counters, all zero.
+    pub fn create(capacity: u32) -> Result<CoverageRegion, SharedError> {
+        let bytes = COUNTER_OFFSET as u64 + u64::from(capacity) * size_of::<u32>() as u64;
+        let memory = SharedMemory::create(c"parallax-cover", "coverage counters", bytes)?;
+        let header = Header {
+            magic: MAGIC,
+            version: VERSION,
+            capacity,
+            used: 0,
+            refused: 0,
+        };
+        // SAFETY: the mapping begins with a page for the header, is page aligned and writable, and
+        // nobody else has the descriptor yet.
+        unsafe { memory.map.as_mut_ptr().cast::<Header>().write(header) };
+        Ok(CoverageRegion { memory, capacity })
+    }
+
+    /// For handing it to a program.
+    pub fn shared(&self) -> Shared<'_> {
+        self.memory.shared(ENVIRONMENT)
+    }
+
+    pub fn capacity(&self) -> u32 {
+        self.capacity
+    }
+
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let mut modules = BTreeMap::new();
+        for slot in 0..MODULES {
+            let at = MODULE_OFFSET + slot * size_of::<Module>();
+            let id = self.read_u64(at + offset_of!(Module, id));
+            if id == 0 {
+                continue;
+            }
+            let first = self.read_u32(at + offset_of!(Module, first));
+            let count = self.read_u32(at + offset_of!(Module, count));
+            modules.insert(id, self.entry(first, count));
+        }
+        Snapshot {
+            modules,
+            refused: self.read_u32(offset_of!(Header, refused)),
+        }
+    }
+
+    fn entry(&self, first: u32, count: u32) -> Entry {
+        let Some(first) = first.checked_sub(1) else {
+            return Entry::NoRoom;
+        };
+        match first.checked_add(count) {
+            Some(end) if end <= self.capacity => {
+                let counter = |index: u32| COUNTER_OFFSET + index as usize * size_of::<u32>();
+                Entry::Counters((first..end).map(|at| self.read_u32(counter(at))).collect())
+            }
+            _ => Entry::Damaged,
+        }
+    }
+
+    /// Programs may still be counting: what is read is a value that was there at some moment.
+    fn read_u32(&self, offset: usize) -> u32 {
+        assert!(offset + size_of::<u32>() <= self.memory.map.len());
+        // SAFETY: inside the mapping, aligned as every field and counter is.
+        let word = unsafe { &*self.memory.map.as_ptr().add(offset).cast::<AtomicU32>() };
+        word.load(Ordering::Acquire)
+    }
+
+    fn read_u64(&self, offset: usize) -> u64 {
+        assert!(offset + size_of::<u64>() <= self.memory.map.len());
+        // SAFETY: inside the mapping, aligned as every field is.
+        let word = unsafe { &*self.memory.map.as_ptr().add(offset).cast::<AtomicU64>() };
+        word.load(Ordering::Acquire)
+    }
+
+    /// Writes as a covered program would.
+    #[cfg(test)]
+    pub(super) fn put(&self, module: Module, counters: &[u32]) {
+        // SAFETY: inside the mapping by the capacity that the tests choose.
+        unsafe {
+            let base = self.memory.map.as_mut_ptr();
+            let table = base.add(MODULE_OFFSET).cast::<Module>();
+            let mut slot = module.id as usize % MODULES;
+            while (*table.add(slot)).id != 0 {
+                slot = (slot + 1) % MODULES;
+            }
+            table.add(slot).write(module);
+            let all = base.add(COUNTER_OFFSET).cast::<u32>();
+            for (index, counter) in counters.iter().enumerate() {
+                all.add(module.first as usize - 1 + index).write(*counter);
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(super) fn refuse(&self) {
+        // SAFETY: the header is at the start of the mapping.
+        unsafe { (*self.memory.map.as_mut_ptr().cast::<Header>()).refused += 1 };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_region_of_default_size_costs_almost_no_memory() {
+        let region = CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY).unwrap();
+        assert!(region.memory.resident_bytes() <= 64 << 10);
+        assert_eq!(region.snapshot(), Snapshot::default());
+    }
+
+    #[test]
+    fn counters_outside_of_the_region_are_not_read() {
+        let region = CoverageRegion::create(8).unwrap();
+        let put = |id, first, count| region.put(Module { id, first, count }, &[]);
+        put(1, 1, 8);
+        put(2, 2, 8);
+        put(3, u32::MAX, u32::MAX);
+        put(4, 0, 8);
+        let modules = region.snapshot().modules;
+        assert_eq!(modules[&1], Entry::Counters(vec![0; 8]));
+        assert_eq!(modules[&2], Entry::Damaged);
+        assert_eq!(modules[&3], Entry::Damaged);
+        assert_eq!(modules[&4], Entry::NoRoom);
+    }
+
+    #[test]
+    fn modules_whose_slots_collide_are_told_apart() {
+        let region = CoverageRegion::create(8).unwrap();
+        let other = 5 + MODULES as u64;
+        for (id, first) in [(5, 1), (other, 3)] {
+            let count = 2;
+            region.put(Module { id, first, count }, &[first, first + 1]);
+        }
+        let modules = region.snapshot().modules;
+        assert_eq!(modules[&5], Entry::Counters(vec![1, 2]));
+        assert_eq!(modules[&other], Entry::Counters(vec![3, 4]));
+    }
+}
