@@ -2,7 +2,7 @@
 
 /// Exit codes of every subcommand. (`parallax-cc` ends as the compiler does.)
 ///
-/// How the *traced program* ended does not decide: a crash, a timeout or too much memory is an answer, shown in the
+/// How the *program under test* ended does not decide: a crash, a timeout or too much memory is an answer, shown in the
 /// report, and the exit code is still 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -24,7 +24,7 @@ pub enum Exit {
 /// Shown below `parallax --help`.
 pub const HELP: &str = "\
 Exit codes:
-  0    done, nothing found (however the traced program itself ended)
+  0    done, nothing found (however the program under test itself ended)
   1    findings: self-check mismatches, or something missing (doctor)
   2    wrong use: bad option, missing file, program not built with parallax-cc
   3    building a variant failed

@@ -119,6 +119,16 @@ impl From<RunError> for Failure {
     }
 }
 
+impl From<SharedError> for Failure {
+    fn from(error: SharedError) -> Failure {
+        let hint = match &error {
+            SharedError::FileLimit { .. } => "ulimit -f unlimited",
+            _ => "look at what `parallax doctor` says",
+        };
+        Failure::from_error(Exit::Internal, &error).hint(hint)
+    }
+}
+
 impl From<RegionError> for Failure {
     fn from(error: RegionError) -> Failure {
         let hint = match &error {

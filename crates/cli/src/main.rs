@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
-use commands::{cc, clean, doctor, trace, variant};
+use commands::{cc, clean, coverage, doctor, trace, variant};
 use console::Palette;
 use exit::Exit;
 use failure::Failure;
@@ -33,6 +33,7 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Trace(trace::Arguments),
+    Coverage(coverage::Arguments),
     Doctor(doctor::Arguments),
     Variant(variant::Arguments),
     Cc(cc::Arguments),
@@ -61,6 +62,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     end_on_interrupt();
     let exit = match command {
         Command::Trace(arguments) => trace::run(arguments),
+        Command::Coverage(arguments) => coverage::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Variant(arguments) => variant::run(arguments),
         Command::Clean(arguments) => clean::run(arguments),

@@ -21,7 +21,7 @@ fn a_program_not_built_with_the_wrapper_is_told_how() {
         .status()
         .unwrap();
     assert!(clang.success());
-    for command in ["trace", "variant", "doctor"] {
+    for command in ["trace", "coverage", "variant", "doctor"] {
         let (_, error) = folder.expect(2, &[command, "./plain"]);
         assert_contains(
             &error,

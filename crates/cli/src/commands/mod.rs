@@ -2,6 +2,7 @@
 
 pub mod cc;
 pub mod clean;
+pub mod coverage;
 pub mod doctor;
 mod shared;
 pub mod trace;

@@ -5,14 +5,11 @@
 
 use parallax_abi::SiteId;
 use parallax_abi::trace::{Concretized, Event, EventKind};
-use parallax_engine::run::{Captured, End};
 use serde_json::{Value, json};
 
 use super::explain::Explain;
 use super::source::Places;
-use super::{Folded, Report, words};
-
-const SCHEMA: u32 = 1;
+use super::{Folded, Report, SCHEMA, outcome, words};
 
 /// Entries of each list unless all are asked for: a large input has millions.
 const MOST: usize = 10_000;
@@ -54,7 +51,7 @@ impl Writer<'_> {
             "schema": SCHEMA,
             "command": "trace",
             "program": self.report.program.to_string_lossy(),
-            "result": self.result(),
+            "result": outcome::json(self.report.outcome),
             "branches": list(&branches, &|branch| self.branch(branch)),
             "sensitive": list(&sensitive, &|operation| self.operation(operation)),
             "fixed": list(&fixed, &|fixed| self.fixed(fixed)),
@@ -67,26 +64,6 @@ impl Writer<'_> {
             "inputs": self.inputs(),
             "mismatches": self.mismatches(),
             "stats": self.stats(),
-        })
-    }
-
-    fn result(&self) -> Value {
-        let outcome = self.report.outcome;
-        let (end, exit, signal) = match outcome.end {
-            End::Exit(code) => ("exit", Some(code), None),
-            End::Signal(number) => ("signal", None, Some(number)),
-            End::Timeout => ("timeout", None, None),
-            End::OutOfMemory => ("out-of-memory", None, None),
-        };
-        json!({
-            "end": end,
-            "exit": exit,
-            "signal": signal.map(words::signal),
-            "stdout": captured(&outcome.stdout),
-            "stderr": captured(&outcome.stderr),
-            "stdout_truncated": outcome.stdout.truncated(),
-            "stderr_truncated": outcome.stderr.truncated(),
-            "sanitizer": null,
         })
     }
 
@@ -228,62 +205,5 @@ impl Writer<'_> {
             "unchecked_inputs": check.map(|check| check.unchecked_inputs),
             "mismatches": check.map(|check| check.fault_count),
         })
-    }
-}
-
-fn captured(captured: &Captured) -> Value {
-    match std::str::from_utf8(&captured.bytes) {
-        Ok(text) => text.into(),
-        Err(_) => json!({ "base64": base64(&captured.bytes) }),
-    }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            if digit <= group.len() {
-                let index = bits >> (18 - 6 * digit) & 63;
-                text.push(char::from(DIGITS[index as usize]));
-            } else {
-                text.push('=');
-            }
-        }
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn base64_is_padded_as_the_standard_says() {
-        let examples = [
-            (&b""[..], ""),
-            (b"f", "Zg=="),
-            (b"fo", "Zm8="),
-            (b"foo", "Zm9v"),
-            (b"foobar", "Zm9vYmFy"),
-            (b"\xff\xfe\xfd", "//79"),
-        ];
-        for (bytes, text) in examples {
-            assert_eq!(base64(bytes), text);
-        }
-    }
-
-    #[test]
-    fn only_what_is_not_text_is_encoded() {
-        let of = |bytes: &[u8]| {
-            captured(&Captured {
-                bytes: bytes.to_vec(),
-                total: bytes.len() as u64,
-            })
-        };
-        assert_eq!(of("größe\n".as_bytes()), json!("größe\n"));
-        assert_eq!(of(b"\xff"), json!({"base64": "/w=="}));
     }
 }

@@ -1,11 +1,14 @@
-//! What a traced run showed, ready to be read by people ([`text`]) or programs ([`json`]).
+//! What a traced run showed, ready to be read by people ([`text`]) or programs ([`json`]); what a covered one
+//! counted is in [`coverage`].
 //!
 //! Events are folded: the same thing at the same place on the same expression is
 //! one entry with a count, in the order of first occurrence. Expressions are put into
 //! words only when an entry is shown.
 
+pub mod coverage;
 mod explain;
 mod json;
+mod outcome;
 mod source;
 mod text;
 mod words;
@@ -22,7 +25,11 @@ use parallax_engine::sites::SiteMap;
 use parallax_engine::trace::Trace;
 
 pub use json::render as render_json;
+pub use outcome::Ended;
 pub use text::{Detail, render as render_text};
+
+/// Version of the form of JSON reports.
+const SCHEMA: u32 = 1;
 
 /// Sources of the models, as their debug information names them.
 const MODEL_SOURCES: &str = "parallax/runtime/models/";
@@ -81,6 +88,15 @@ pub struct SourceUse {
 }
 
 impl<'a> Report<'a> {
+    fn ended(&self) -> Ended<'_> {
+        Ended {
+            program: &self.program,
+            outcome: self.outcome,
+            timeout: self.timeout,
+            memory: self.memory,
+        }
+    }
+
     /// The calls that led to an event, outermost first.
     pub fn call_stack(&self, event: &Event) -> Vec<SiteId> {
         let context = self.trace.call_stack(event.context);

@@ -24,8 +24,7 @@ pub fn input_name(source: &InputSource) -> String {
 /// Names places and remembers the files it has read.
 pub struct Places<'a> {
     sites: &'a SiteMap,
-    /// What paths are shown relative to.
-    base: Option<PathBuf>,
+    base: Base,
     files: HashMap<String, Option<Vec<String>>>,
 }
 
@@ -33,16 +32,13 @@ impl<'a> Places<'a> {
     pub fn new(sites: &'a SiteMap) -> Places<'a> {
         Places {
             sites,
-            base: base(sites),
+            base: Base::of(sites.files()),
             files: HashMap::new(),
         }
     }
 
-    /// The folder that paths are relative to, unless it is the working directory.
     pub fn elsewhere(&self) -> Option<&Path> {
-        let base = self.base.as_deref()?;
-        let is_here = std::env::current_dir().is_ok_and(|here| here == base);
-        (!is_here).then_some(base)
+        self.base.elsewhere()
     }
 
     pub fn site(&self, id: SiteId) -> Option<SiteView<'a>> {
@@ -54,19 +50,12 @@ impl<'a> Places<'a> {
         let Some(site) = self.sites.get(id) else {
             return format!("site {:016x}", id.0);
         };
-        let file = self.relative(site.file);
+        let file = self.base.relative(site.file);
         match (site.line, site.column) {
             (0, _) => file.to_owned(),
             (line, 0) => format!("{file}:{line}"),
             (line, column) => format!("{file}:{line}:{column}"),
         }
-    }
-
-    fn relative<'b>(&self, file: &'b str) -> &'b str {
-        let inside = |base: &PathBuf| Path::new(file).strip_prefix(base).ok()?.to_str();
-        let short = self.base.as_ref().and_then(inside).unwrap_or(file);
-        // CMake and Meson builds name sources as "../x.c" or "./x.c".
-        short.strip_prefix("./").unwrap_or(short)
     }
 
     pub fn function(&self, id: SiteId) -> &'a str {
@@ -90,25 +79,49 @@ impl<'a> Places<'a> {
     }
 }
 
-/// The working directory if any source is below it, else the deepest folder that has all of the project's
-/// sources.
-fn base(sites: &SiteMap) -> Option<PathBuf> {
-    let sources = || {
-        let files = sites.files().map(Path::new);
-        files.filter(|file| file.is_absolute() && !file.starts_with("/usr"))
-    };
-    let here = std::env::current_dir().ok();
-    if let Some(here) = here
-        && sources().any(|file| file.starts_with(&here))
-    {
-        return Some(here);
-    }
-    let mut common = sources().next()?.parent()?.to_owned();
-    for file in sources() {
-        while !file.starts_with(&common) {
-            common.pop();
+/// What paths of sources are shown relative to.
+#[derive(Clone, Debug)]
+pub struct Base(Option<PathBuf>);
+
+impl Base {
+    /// The working directory if any source is below it, else the deepest folder that has all of the project's
+    /// sources.
+    pub fn of<'a>(files: impl Iterator<Item = &'a str>) -> Base {
+        let sources: Vec<&Path> = files
+            .map(Path::new)
+            .filter(|file| file.is_absolute() && !file.starts_with("/usr"))
+            .collect();
+        let here = std::env::current_dir().ok();
+        if let Some(here) = here
+            && sources.iter().any(|file| file.starts_with(&here))
+        {
+            return Base(Some(here));
         }
+        let Some(first) = sources.first().and_then(|file| file.parent()) else {
+            return Base(None);
+        };
+        let mut common = first.to_owned();
+        for file in sources {
+            while !file.starts_with(&common) {
+                common.pop();
+            }
+        }
+        // The root is no help.
+        Base(common.parent().is_some().then_some(common))
     }
-    // The root is no help.
-    common.parent().is_some().then_some(common)
+
+    /// The folder that paths are relative to, unless it is the working directory.
+    pub fn elsewhere(&self) -> Option<&Path> {
+        let base = self.0.as_deref()?;
+        let is_here = std::env::current_dir().is_ok_and(|here| here == base);
+        (!is_here).then_some(base)
+    }
+
+    /// The path as short as it can be.
+    pub fn relative<'b>(&self, file: &'b str) -> &'b str {
+        let inside = |base: &PathBuf| Path::new(file).strip_prefix(base).ok()?.to_str();
+        let short = self.0.as_ref().and_then(inside).unwrap_or(file);
+        // CMake and Meson builds name sources as "../x.c" or "./x.c".
+        short.strip_prefix("./").unwrap_or(short)
+    }
 }

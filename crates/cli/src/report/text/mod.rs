@@ -9,12 +9,10 @@ mod places;
 
 use std::fmt::Write as _;
 
-use parallax_engine::run::{Captured, End};
-
 use super::explain::Explain;
 use super::source::Places;
-use super::{Folded, Report, words};
-use crate::console::{Palette, printable, shorten};
+use super::{Folded, Report, outcome, words};
+use crate::console::Palette;
 use crate::size::{counted, show_bytes, show_time};
 
 /// How much to show.
@@ -71,11 +69,14 @@ impl Writer<'_> {
     }
 
     fn write(&mut self) {
-        self.ending();
+        self.text.push_str(&self.report.ended().to_string());
         if self.detail.output {
-            let outcome = self.report.outcome;
-            self.output("stdout", &outcome.stdout);
-            self.output("stderr", &outcome.stderr);
+            let width = (!self.detail.all).then_some(self.detail.width);
+            let (outcome, lines) = (self.report.outcome, self.detail.output_lines());
+            for (name, captured) in [("stdout", &outcome.stdout), ("stderr", &outcome.stderr)] {
+                let shown = outcome::output(name, captured, lines, width);
+                self.text.push_str(&shown);
+            }
         }
         if self.detail.events {
             self.events();
@@ -86,73 +87,6 @@ impl Writer<'_> {
         self.mismatches();
         self.limits();
         self.totals();
-    }
-
-    fn ending(&mut self) {
-        let outcome = self.report.outcome;
-        let time = show_time(outcome.duration);
-        let ending = match outcome.end {
-            End::Exit(0) => format!("ended with exit code {} after {time}", Palette.good("0")),
-            End::Exit(code) => {
-                let code = Palette.warn(&code.to_string());
-                format!("ended with exit code {code} after {time}")
-            }
-            End::Signal(number) => {
-                let name = Palette.bad(&words::signal(number));
-                format!("was killed by {name} after {time}")
-            }
-            End::Timeout => {
-                let limit = Palette.bad(&show_time(self.report.timeout));
-                format!("did not end within {limit} and was stopped (--timeout)")
-            }
-            End::OutOfMemory => {
-                let limit = Palette.bad(&show_bytes(self.report.memory));
-                format!("used more than {limit} of memory and was stopped (--memory)")
-            }
-        };
-        let program = Palette.heading(&self.report.program.display().to_string());
-        self.line(&format!("{program} {ending}"));
-        if outcome.leftover_processes > 0 {
-            let left = counted(u64::from(outcome.leftover_processes), "process/processes");
-            self.line(&format!("  {left} that it left behind were stopped too"));
-        }
-    }
-
-    fn output(&mut self, name: &str, captured: &Captured) {
-        if captured.total == 0 {
-            return;
-        }
-        let size = show_bytes(captured.total);
-        self.line(&format!(
-            "\n{} {}",
-            Palette.heading(name),
-            Palette.dim(&size)
-        ));
-        let mut lines = captured.bytes.split(|byte| *byte == b'\n').peekable();
-        let mut shown = 0;
-        while let Some(line) = lines.next() {
-            if line.is_empty() && lines.peek().is_none() {
-                break;
-            }
-            if shown == self.detail.output_lines() {
-                let rest = lines.filter(|line| !line.is_empty()).count() + 1;
-                let more = format!("  … {} more", counted(rest as u64, "line"));
-                self.line(&Palette.dim(&more));
-                return;
-            }
-            let text = printable(line);
-            let text = if self.detail.all {
-                text
-            } else {
-                shorten(&text, self.detail.width.saturating_sub(4))
-            };
-            self.line(&format!("  {} {text}", Palette.dim("│")));
-            shown += 1;
-        }
-        if captured.truncated() {
-            let kept = show_bytes(captured.bytes.len() as u64);
-            self.line(&Palette.dim(&format!("  … only the first {kept} were kept")));
-        }
     }
 
     fn events(&mut self) {
