@@ -195,7 +195,8 @@ fn write_assets(out: &Path, assets: &[(String, Vec<u8>)]) {
         fs::write(&file, compressed).expect("OUT_DIR is writable");
         let _ = writeln!(
             table,
-            "    Asset {{ name: {name:?}, compressed: include_bytes!({file:?}) }},"
+            "    Asset {{ name: {name:?}, size: {}, compressed: include_bytes!({file:?}) }},",
+            bytes.len()
         );
     }
     let hash = hasher.finalize().to_hex();

@@ -2,8 +2,8 @@
 //! the plug-in, the runtime library, the models' bitcode and the coverage runtime.
 //!
 //! Tools need them as files, so they are unpacked, once, into a directory named
-//! by version and content: two versions of Parallax never see each other's files, and a
-//! directory that is there is complete.
+//! by version and content: two versions of Parallax never see each other's files. A directory
+//! that is there is complete; files in it that were cut off or removed since are unpacked again.
 //!
 //! A further file (a header for annotations, say) is one more line in `build.rs` and one more
 //! field of [`Bundle`].
@@ -16,6 +16,8 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Asset {
     /// Path below the unpacked directory.
     name: &'static str,
+    /// Of the file when it is unpacked.
+    size: u64,
     compressed: &'static [u8],
 }
 

@@ -44,7 +44,7 @@ pub fn into(base: &Base, assets: &[Asset], identity: &str) -> io::Result<PathBuf
     }
     let target = base.path.join(identity);
     if target.is_dir() {
-        return Ok(target);
+        return repair(&target, assets).map(|()| target);
     }
     fs::create_dir_all(&base.path)?;
     // Files are written to a directory of this process and appear together, by rename.
@@ -62,6 +62,33 @@ pub fn into(base: &Base, assets: &[Asset], identity: &str) -> io::Result<PathBuf
     Ok(target)
 }
 
+/// Unpacks again what does not have its size any more: a full disk, a tidying job or a crash
+/// of the machine left it so. Looking at sizes costs nothing; contents are not compared.
+fn repair(directory: &Path, assets: &[Asset]) -> io::Result<()> {
+    for asset in assets {
+        let path = directory.join(asset.name);
+        // A directory or anything else in its place does not count as the file.
+        let whole = |found: fs::Metadata| found.is_file() && found.len() == asset.size;
+        if fs::symlink_metadata(&path).is_ok_and(whole) {
+            continue;
+        }
+        // By rename: somebody may be using the damaged one, or be repairing it too.
+        let scratch = directory.join(format!(".repair-{}", std::process::id()));
+        write(&scratch, asset)?;
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        fs::rename(&scratch, &path).inspect_err(|_| {
+            let _ = fs::remove_file(&scratch);
+        })?;
+    }
+    Ok(())
+}
+
+fn write(path: &Path, asset: &Asset) -> io::Result<()> {
+    fs::write(path, zstd::stream::decode_all(asset.compressed)?)
+}
+
 fn write_all(scratch: &Path, assets: &[Asset]) -> io::Result<()> {
     // Left over from a killed process with our number.
     let _ = fs::remove_dir_all(scratch);
@@ -71,7 +98,7 @@ fn write_all(scratch: &Path, assets: &[Asset]) -> io::Result<()> {
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        fs::write(path, zstd::stream::decode_all(asset.compressed)?)?;
+        write(&path, asset)?;
     }
     Ok(())
 }
@@ -103,10 +130,12 @@ mod tests {
         vec![
             Asset {
                 name: "one",
+                size: 7,
                 compressed,
             },
             Asset {
                 name: "below/two",
+                size: 7,
                 compressed,
             },
         ]
@@ -128,6 +157,28 @@ mod tests {
         let directory = into(&base(), &assets(), "1-x").unwrap();
         assert_eq!(fs::read(directory.join("below/two")).unwrap(), b"content");
         assert_eq!(fs::read_dir(&base().path).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn files_that_were_cut_off_or_removed_are_unpacked_again() {
+        let temporary = tempfile::tempdir().unwrap();
+        let base = Base {
+            path: temporary.path().join("parallax"),
+            private: false,
+        };
+        let directory = into(&base, &assets(), "1-x").unwrap();
+        let (one, two) = (directory.join("one"), directory.join("below/two"));
+        fs::write(&one, "cont").unwrap();
+        fs::remove_dir_all(directory.join("below")).unwrap();
+        assert_eq!(into(&base, &assets(), "1-x").unwrap(), directory);
+        for file in [&one, &two] {
+            assert_eq!(fs::read(file).unwrap(), b"content");
+        }
+        // Nothing else is left behind, and what is whole is left alone.
+        assert_eq!(fs::read_dir(&directory).unwrap().count(), 2);
+        let before = fs::metadata(&one).unwrap().ino();
+        into(&base, &assets(), "1-x").unwrap();
+        assert_eq!(fs::metadata(&one).unwrap().ino(), before);
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn a_missing_compiler_is_named_with_the_package_that_has_it() {
 }
 
 #[test]
-fn a_missing_plug_in_is_named_and_comes_back_after_cleaning() {
+fn a_damaged_plug_in_is_replaced_or_named_and_comes_back_after_cleaning() {
     let folder = Folder::new();
     let program = folder.build("prog", EMPTY);
     let with_own_cache = |arguments: &[&str]| {
@@ -120,7 +120,16 @@ fn a_missing_plug_in_is_named_and_comes_back_after_cleaning() {
         .map(|entry| entry.unwrap().path().join("plugin.so"))
         .find(|path| path.exists())
         .expect("the plug-in is unpacked");
-    fs::write(&unpacked, "damaged").unwrap();
+    // Cut off: that is seen at a glance.
+    let whole = fs::read(&unpacked).unwrap();
+    fs::write(&unpacked, &whole[..whole.len() / 2]).unwrap();
+    expect(
+        0,
+        with_own_cache(&["variant", &program, "--kind", "checked"]),
+    );
+    assert_eq!(fs::metadata(&unpacked).unwrap().len(), whole.len() as u64);
+    // Of the right size, but not what it was.
+    fs::write(&unpacked, vec![0; whole.len()]).unwrap();
     // Another variant, so that the compiler must run.
     let other = ["variant", &program, "--kind", "covered"];
     let (_, error) = expect(3, with_own_cache(&other));
