@@ -73,10 +73,11 @@ fn count(module: &Module, builder: &Builder, counters: Value, index: Value) {
     let offset = builder.binary(LLVMOpcode::LLVMMul, index, module.n64(4));
     let counter = builder.offset(module.i8, base, offset);
     let old = builder.load(module.i32, counter);
-    builder.store(
-        builder.binary(LLVMOpcode::LLVMAdd, old, module.n32(1)),
-        counter,
-    );
+    let new = builder.binary(LLVMOpcode::LLVMAdd, old, module.n32(1));
+    let store = builder.store(new, counter);
+    // Otherwise a loop counts in a register and stores when it is left, which a crash, a time-out
+    // or another thread's `exit` inside of it prevents: code that ran would seem not to have.
+    unsafe { LLVMSetVolatile(store.0, 1) };
 }
 
 fn register(module: &Module, counters: Value, id: u64, count: u64) {

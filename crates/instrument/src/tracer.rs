@@ -35,7 +35,13 @@ pub struct Tracer<'m> {
     pub activation: Activation,
     /// Labels of arguments and instructions, one per leaf.
     pub labels: HashMap<Value, Vec<Value>>,
+    /// The function is so large that compile time matters more than the cost of a call.
+    is_large: bool,
 }
+
+/// Functions with more instructions than this call the helpers instead of inlining them: with
+/// everything inline, a function of 1,200 instructions became 20,000.
+const LARGE: usize = 400;
 
 impl<'m> Tracer<'m> {
     pub fn new(module: &'m Module, function: Value, activation: Activation) -> Tracer<'m> {
@@ -45,6 +51,7 @@ impl<'m> Tracer<'m> {
             builder: module.builder(),
             activation,
             labels: HashMap::new(),
+            is_large: false,
         }
     }
 
@@ -54,6 +61,7 @@ impl<'m> Tracer<'m> {
             .iter()
             .flat_map(|block| block.instructions())
             .collect();
+        self.is_large = instructions.len() > LARGE;
         let mut phis = Vec::new();
         for instruction in &instructions {
             if instruction.opcode() == LLVMOpcode::LLVMPHI {
@@ -127,8 +135,13 @@ impl<'m> Tracer<'m> {
 
     pub fn helper(&self, name: &str, arguments: &[Value]) -> Value {
         let function = self.module.function(name).expect("helpers are linked in");
-        self.builder
-            .call(function.function_type(), function, arguments)
+        let call = self
+            .builder
+            .call(function.function_type(), function, arguments);
+        if self.is_large {
+            call.keep_call();
+        }
+        call
     }
 
     /// Address of a field of the thread-local protocol block.

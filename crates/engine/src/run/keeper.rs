@@ -175,7 +175,7 @@ unsafe fn child(plan: &Plan) -> ! {
                 fail(plan, Stage::Descriptors);
             }
         }
-        limit_stack();
+        limit_stack(!plan.shared.is_empty());
         no_core();
         be_the_first_to_go();
         // Equal addresses in every run; where a filter forbids it, the runtime copes.
@@ -201,9 +201,14 @@ unsafe fn fail(plan: &Plan, stage: Stage) -> ! {
     unsafe { libc::_exit(127) }
 }
 
-/// With an unlimited stack the kernel puts mappings where the runtime's tables must go.
-unsafe fn limit_stack() {
+/// With an unlimited stack the kernel puts mappings where the runtime's tables must go. Frames of
+/// instrumented functions are larger than plain ones: recursion that the plain program survives must
+/// not end the traced one.
+unsafe fn limit_stack(is_instrumented: bool) {
     const USUAL: libc::rlim_t = 8 << 20;
+    const FRAME_RATIO: libc::rlim_t = 8;
+    // The kernel leaves this much room for the stack anyway, so mappings stay where they are.
+    const ROOM: libc::rlim_t = 120 << 20;
     // SAFETY: plain structs.
     unsafe {
         let mut limit = libc::rlimit {
@@ -213,8 +218,12 @@ unsafe fn limit_stack() {
         libc::getrlimit(libc::RLIMIT_STACK, &mut limit);
         if limit.rlim_cur == libc::RLIM_INFINITY {
             limit.rlim_cur = USUAL;
-            libc::setrlimit(libc::RLIMIT_STACK, &limit);
         }
+        if is_instrumented {
+            let wanted = limit.rlim_cur.saturating_mul(FRAME_RATIO).min(ROOM);
+            limit.rlim_cur = wanted.max(limit.rlim_cur).min(limit.rlim_max);
+        }
+        libc::setrlimit(libc::RLIMIT_STACK, &limit);
     }
 }
 

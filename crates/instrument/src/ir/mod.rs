@@ -230,6 +230,15 @@ impl Value {
         unsafe { plx_relax_call(self.0) }
     }
 
+    /// The call is not inlined, whatever the callee wants.
+    pub fn keep_call(self) {
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateEnumAttribute(context, attribute("noinline"), 0);
+            LLVMAddCallSiteAttribute(self.0, llvm_sys::LLVMAttributeFunctionIndex, attribute);
+        }
+    }
+
     /// Replaces a call by the callee's body; false if that cannot be done.
     pub fn inline_call(self) -> bool {
         unsafe { plx_inline(self.0) != 0 }
