@@ -20,15 +20,18 @@ pub const MODULE_OFFSET: usize = 4096;
 /// Start of the counters in the region.
 pub const COUNTER_OFFSET: usize = MODULE_OFFSET + MODULES * core::mem::size_of::<Module>();
 
+/// [`Module::first`] of a module that asked for counters when too few were left.
+pub const NO_ROOM: u32 = u32::MAX;
+
 #[repr(C)]
 pub struct Header {
     pub magic: u64,
     pub version: u32,
     /// Number of counters that fit.
     pub capacity: u32,
-    /// Counters given out; may run past the capacity.
+    /// Counters given out; past the capacity for the moment in which a module is refused.
     pub used: u32,
-    /// Modules that found no room.
+    /// How often a module found no room; once for each process that tried.
     pub refused: u32,
 }
 
@@ -38,7 +41,7 @@ pub struct Header {
 pub struct Module {
     /// Hash of the module's site table; 0 = free.
     pub id: u64,
-    /// Index of the first counter plus one; 0 = being set up.
+    /// Index of the first counter plus one; 0 = being set up; [`NO_ROOM`].
     pub first: u32,
     pub count: u32,
 }

@@ -13,6 +13,7 @@
 #define VERSION 1
 #define MODULES (1u << 14)
 #define MODULE_OFFSET 4096
+#define NO_ROOM UINT32_MAX
 #define PATIENCE 100000000
 
 struct header {
@@ -70,8 +71,12 @@ void __plx_cover(uint64_t id, uint32_t **counters, uint64_t count) {
     if (__atomic_compare_exchange_n(&slot->id, &owner, id, 0, __ATOMIC_ACQ_REL,
                                     __ATOMIC_ACQUIRE)) {
       uint32_t first = __atomic_fetch_add(&header->used, (uint32_t)count, __ATOMIC_RELAXED);
-      if (first + count > header->capacity)
+      if (first + count > header->capacity) {
+        /* Smaller modules may still fit, and nobody shall wait for this one. */
+        __atomic_fetch_sub(&header->used, (uint32_t)count, __ATOMIC_RELAXED);
+        __atomic_store_n(&slot->first, NO_ROOM, __ATOMIC_RELEASE);
         break;
+      }
       slot->count = (uint32_t)count;
       __atomic_store_n(&slot->first, first + 1, __ATOMIC_RELEASE);
       *counters = all + first;
@@ -80,6 +85,8 @@ void __plx_cover(uint64_t id, uint32_t **counters, uint64_t count) {
     if (owner == id) {
       for (int tries = 0; tries < PATIENCE; tries++) {
         uint32_t first = __atomic_load_n(&slot->first, __ATOMIC_ACQUIRE);
+        if (first == NO_ROOM)
+          break;
         if (first != 0) {
           if (slot->count == count)
             *counters = all + first - 1;

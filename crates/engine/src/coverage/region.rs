@@ -5,7 +5,7 @@ use std::mem::{offset_of, size_of};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parallax_abi::cover::{
-    COUNTER_OFFSET, ENVIRONMENT, Header, MAGIC, MODULE_OFFSET, MODULES, Module,
+    COUNTER_OFFSET, ENVIRONMENT, Header, MAGIC, MODULE_OFFSET, MODULES, Module, NO_ROOM,
 };
 
 use crate::shared::{Shared, SharedError, SharedMemory};
@@ -91,7 +91,8 @@ impl CoverageRegion {
     }
 
     fn entry(&self, first: u32, count: u32) -> Entry {
-        let Some(first) = first.checked_sub(1) else {
+        let Some(first) = first.checked_sub(1).filter(|_| first != NO_ROOM) else {
+            // A process that was killed while it set the module up leaves 0.
             return Entry::NoRoom;
         };
         match first.checked_add(count) {
@@ -161,13 +162,15 @@ mod tests {
         let put = |id, first, count| region.put(Module { id, first, count }, &[]);
         put(1, 1, 8);
         put(2, 2, 8);
-        put(3, u32::MAX, u32::MAX);
+        put(3, NO_ROOM - 1, u32::MAX);
         put(4, 0, 8);
+        put(5, NO_ROOM, 8);
         let modules = region.snapshot().modules;
         assert_eq!(modules[&1], Entry::Counters(vec![0; 8]));
         assert_eq!(modules[&2], Entry::Damaged);
         assert_eq!(modules[&3], Entry::Damaged);
         assert_eq!(modules[&4], Entry::NoRoom);
+        assert_eq!(modules[&5], Entry::NoRoom);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Decoding of regions that are made by hand.
 
 use parallax_abi::SiteKind;
-use parallax_abi::cover::Module;
+use parallax_abi::cover::{Module, NO_ROOM};
 use parallax_record::{FunctionSites, Site, SiteTable};
 
 use super::*;
@@ -191,7 +191,7 @@ fn a_module_that_was_never_loaded_did_not_run() {
 #[test]
 fn a_module_without_room_is_reported_and_not_taken_for_idle() {
     let region = region(&[(1, &[1, 1, 0, 0, 1, 0])]);
-    let (first, count) = (0, 0);
+    let (first, count) = (NO_ROOM, 0);
     region.put(
         Module {
             id: 2,
