@@ -4,6 +4,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -12,7 +13,7 @@ use parallax_engine::coverage::{Coverage, CoverageRegion, FileCoverage, Sides, W
 use parallax_engine::run::{End, Launch, Outcome, run, run_with};
 use parallax_engine::sites::{ModuleSites, read_tables};
 use serde_json::Value;
-use support::{Folder, assert_contains};
+use support::{Folder, assert_contains, expect};
 
 const MAIN: &str = "\
 int weigh(int kind);
@@ -390,6 +391,27 @@ fn a_program_that_does_not_end_is_stopped_and_shown() {
     let program = folder.build("hangs", "int main(void) { for (;;); }\n");
     let (text, _) = folder.expect(0, &["coverage", &program, "--timeout", "0.3"]);
     assert_contains(&text, &["did not end within 300 ms", "hangs.c"]);
+}
+
+#[test]
+fn a_limit_on_file_sizes_is_named() {
+    let folder = Folder::new();
+    let program = build(&folder);
+    variant(&folder, &program, "covered");
+    let mut command = folder.command(&["coverage", &program]);
+    let limit = libc::rlimit {
+        rlim_cur: 1 << 20,
+        rlim_max: 1 << 20,
+    };
+    // SAFETY: a system call only.
+    unsafe {
+        command.pre_exec(move || match libc::setrlimit(libc::RLIMIT_FSIZE, &limit) {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        });
+    }
+    let (_, error) = expect(70, command);
+    assert_contains(&error, &["coverage counters", "ulimit -f unlimited"]);
 }
 
 #[test]

@@ -93,11 +93,9 @@ fn write_file(text: &mut String, file: &FileCoverage, name: &str, width: usize) 
     let lines = file.line_share();
     let name = Palette.place(&format!("{name:<width$}"));
     let (bar, percent) = (bar(lines), percent(lines));
-    let (covered, total) = (show_count(lines.covered), show_count(lines.total));
-    let _ = writeln!(
-        text,
-        "  {name}  {bar} {percent}  {covered} of {total} lines"
-    );
+    let covered = show_count(lines.covered);
+    let total = counted(lines.total, "line");
+    let _ = writeln!(text, "  {name}  {bar} {percent}  {covered} of {total}");
 }
 
 fn write_never_entered(text: &mut String, report: &CoverageReport, detail: &Detail, base: &Base) {
