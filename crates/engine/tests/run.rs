@@ -7,7 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use parallax_engine::run::{End, Launch, Outcome, Output, RunError, Stdin, run};
+use parallax_engine::coverage::CoverageRegion;
+use parallax_engine::region::{Limits, Region, Symbolic};
+use parallax_engine::run::{End, Launch, Outcome, Output, RunError, Stdin, run, run_with};
 
 fn shell(script: &str) -> Launch {
     Launch {
@@ -83,6 +85,23 @@ fn argument_zero_environment_and_directory_are_set() {
     let lines: Vec<_> = text.lines().collect();
     assert_eq!(&lines[..3], ["other-name", real.to_str().unwrap(), "this"]);
     assert_ne!(lines[3], "unlimited");
+}
+
+#[test]
+fn a_program_can_be_given_several_regions() {
+    let trace = Region::create(Limits::within(1 << 20), Symbolic::ALL, false).unwrap();
+    let cover = CoverageRegion::create(100).unwrap();
+    let script = "for fd in $PARALLAX_TRACE $PARALLAX_COVER; do readlink /proc/self/fd/$fd; done";
+    let outcome = run_with(&shell(script), &[trace.shared(), cover.shared()]).unwrap();
+    let text = String::from_utf8(outcome.stdout.bytes).unwrap();
+    let names: Vec<_> = text.lines().collect();
+    assert_eq!(
+        names,
+        [
+            "/memfd:parallax-trace (deleted)",
+            "/memfd:parallax-cover (deleted)"
+        ]
+    );
 }
 
 #[test]
