@@ -42,9 +42,19 @@ impl Palette {
     }
 }
 
-/// Writes to standard output. A reader that went away (`| head`) is no error.
+/// Writes text with styles to standard output.
 pub fn print(text: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+    write(anstream::stdout().lock(), text)
+}
+
+/// Writes data to standard output as it is: taking out styles would take out bytes of a program's
+/// output that look like parts of them.
+pub fn print_data(text: &str) -> io::Result<()> {
+    write(io::stdout().lock(), text)
+}
+
+/// A reader that went away (`| head`) is no error.
+fn write(mut out: impl io::Write, text: &str) -> io::Result<()> {
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result,

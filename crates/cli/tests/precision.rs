@@ -109,7 +109,7 @@ fn recursion_that_the_plain_program_survives_does_not_end_the_traced_one() {
         &["x"],
         1,
     );
-    assert!(!conditions(&report).is_empty());
+    assert!(report["stats"]["nodes"].as_u64().unwrap() > 1000);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn the_bits_that_c_leaves_open_have_no_expression() {
 }
 
 #[test]
-fn a_comparator_called_by_libc_sees_labels_of_memory_and_none_of_its_callers() {
+fn bytes_that_libc_moved_carry_no_label_of_their_old_place() {
     let report = trace(
         r#"#include <stdlib.h>
         static int order(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
@@ -139,8 +139,12 @@ fn a_comparator_called_by_libc_sees_labels_of_memory_and_none_of_its_callers() {
         &["cab"],
         1,
     );
-    let all = conditions(&report).join("\n");
-    assert!(all.contains("argv[1]"), "{all}");
+    assert!(conditions(&report).is_empty(), "{:?}", conditions(&report));
+    assert!(
+        losses(&report).contains(&"qsort".into()),
+        "{:?}",
+        losses(&report)
+    );
 }
 
 #[test]

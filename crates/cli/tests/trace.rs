@@ -241,3 +241,15 @@ fn cleaning_removes_derived_programs_and_leaves_the_plain_ones() {
     assert!(folder.path().join("prog").exists());
     assert_contains(&with_cache(&["clean"]), &["removed 0 files"]);
 }
+
+#[test]
+fn control_characters_of_the_output_stay_in_the_json() {
+    let folder = Folder::new();
+    let program = folder.build(
+        "control",
+        "#include <unistd.h>\nint main(void) { return write(1, \"a\\x7f\\x1b[1mb\", 7) != 7; }",
+    );
+    let (text, _) = folder.expect(0, &["trace", &program, "--json"]);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(report["result"]["stdout"], "a\u{7f}\u{1b}[1mb");
+}

@@ -95,16 +95,15 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         timeout: arguments.timeout,
         memory: arguments.memory,
     };
-    let text = if arguments.json {
-        coverage::render_json(&report)
+    if arguments.json {
+        console::print_data(&coverage::render_json(&report))?;
     } else {
         let detail = Detail {
             all: arguments.all,
             width: console::width(),
         };
-        coverage::render_text(&report, &detail)
-    };
-    console::print(&text)?;
+        console::print(&coverage::render_text(&report, &detail))?;
+    }
     Ok(Exit::Clean)
 }
 

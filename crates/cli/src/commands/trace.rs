@@ -146,8 +146,8 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         timeout: arguments.timeout,
         memory: arguments.memory,
     };
-    let text = if arguments.json {
-        report::render_json(&report, arguments.all)
+    if arguments.json {
+        console::print_data(&report::render_json(&report, arguments.all))?;
     } else {
         let detail = Detail {
             all: arguments.all,
@@ -155,9 +155,8 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
             output: !arguments.pass_through,
             width: console::width(),
         };
-        report::render_text(&report, &detail)
-    };
-    console::print(&text)?;
+        console::print(&report::render_text(&report, &detail))?;
+    }
     Ok(if report.has_findings() {
         Exit::Findings
     } else {

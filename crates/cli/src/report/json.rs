@@ -4,7 +4,7 @@
 //! `{"base64": "…"}`; what does not apply is null.
 
 use parallax_abi::SiteId;
-use parallax_abi::trace::{Concretized, Event, EventKind};
+use parallax_abi::trace::{Concretized, EventKind};
 use serde_json::{Value, json};
 
 use super::explain::Explain;
@@ -87,17 +87,17 @@ impl Writer<'_> {
         place
     }
 
-    fn stack(&self, event: &Event) -> Vec<Value> {
-        let sites = self.report.call_stack(event);
-        sites.into_iter().map(|site| self.place(site)).collect()
-    }
-
     fn entry(&self, folded: &Folded) -> Value {
         let mut entry = self.place(folded.place.site);
         entry["inside"] = folded.place.inside.into();
         entry["kind"] = words::event(folded.kind).into();
         entry["count"] = folded.count.into();
-        entry["stack"] = self.stack(&folded.first).into();
+        let (calls, has_more) = self.report.call_stack(&folded.first);
+        let calls: Vec<Value> = calls.into_iter().map(|site| self.place(site)).collect();
+        entry["stack"] = calls.into();
+        if has_more {
+            entry["stack_cut"] = true.into();
+        }
         entry
     }
 

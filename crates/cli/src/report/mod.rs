@@ -87,6 +87,9 @@ pub struct SourceUse {
     pub bytes: u64,
 }
 
+/// Calls shown of a call stack.
+const MOST_CALLS: usize = 64;
+
 impl<'a> Report<'a> {
     fn ended(&self) -> Ended<'_> {
         Ended {
@@ -97,10 +100,14 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The calls that led to an event, outermost first.
-    pub fn call_stack(&self, event: &Event) -> Vec<SiteId> {
-        let context = self.trace.call_stack(event.context);
-        self.sites.call_stack(&context, SiteId(event.site))
+    /// The innermost calls that led to an event, outermost of them first, and whether
+    /// there are more.
+    pub fn call_stack(&self, event: &Event) -> (Vec<SiteId>, bool) {
+        let mut calls = self.trace.calls_outward(event.context);
+        let mut context: Vec<SiteId> = calls.by_ref().take(MOST_CALLS).collect();
+        context.reverse();
+        let stack = self.sites.call_stack(&context, SiteId(event.site));
+        (stack, calls.next().is_some())
     }
 
     /// The site of an event as it was written, if it happened in an inlined copy.
@@ -120,7 +127,7 @@ impl<'a> Report<'a> {
             return own;
         };
         // Models call each other: the outermost is what the program called.
-        for site in self.call_stack(event).into_iter().rev() {
+        for site in self.call_stack(event).0.into_iter().rev() {
             match self.modelled(site) {
                 Some(outer) => inside = outer,
                 None => {

@@ -238,21 +238,24 @@ impl Trace {
     /// The call sites of a calling context, outermost first. Empty for the root; cut off at
     /// a damaged entry.
     pub fn call_stack(&self, context: u32) -> Vec<SiteId> {
-        let mut sites = Vec::new();
-        let mut at = context;
-        while at >= FIRST_CONTEXT {
-            let Some(entry) = self.raw_contexts().get(at as usize) else {
-                break;
-            };
-            sites.push(SiteId(entry.site));
-            // Parents come first; anything else is damage and could be a cycle.
-            if entry.parent >= at {
-                break;
-            }
-            at = entry.parent;
-        }
+        let mut sites: Vec<SiteId> = self.calls_outward(context).collect();
         sites.reverse();
         sites
+    }
+
+    /// The call sites of a calling context, innermost first. For those who need only some:
+    /// recursion makes stacks of any depth.
+    pub fn calls_outward(&self, context: u32) -> impl Iterator<Item = SiteId> {
+        let mut at = context;
+        std::iter::from_fn(move || {
+            if at < FIRST_CONTEXT {
+                return None;
+            }
+            let entry = self.raw_contexts().get(at as usize)?;
+            // Parents come first; anything else is damage and could be a cycle.
+            at = if entry.parent < at { entry.parent } else { 0 };
+            Some(SiteId(entry.site))
+        })
     }
 
     pub fn object_count(&self) -> u32 {
