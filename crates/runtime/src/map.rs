@@ -201,7 +201,7 @@ impl LocalMap {
                 if is_it(word) {
                     return Some((word as u32).wrapping_sub(1));
                 }
-                at = (at + 1) & mask;
+                at = (at + stride_of(short)) & mask;
             }
         }
     }
@@ -243,8 +243,23 @@ unsafe fn put_near(table: *mut Slots, place: u64, word: u64) {
                 return;
             }
         }
-        put(table, (word >> 32) as usize, word);
+        let short = word >> 32;
+        let mask = (*table).mask;
+        let mut at = short as usize & mask;
+        while *slot(table, at) != 0 {
+            at = (at + stride_of(short)) & mask;
+        }
+        *slot(table, at) = word;
+        (*table).used += 1;
     }
+}
+
+/// How far apart the places are where a word is looked for that found no room in its line.
+/// Full lines lie side by side, so steps of one would walk through all of them. Odd, so that
+/// every slot is reached.
+#[inline(always)]
+fn stride_of(short: u64) -> usize {
+    (short >> 3) as usize | 1
 }
 
 /// A set of 64-bit keys (hashes of what was logged already).

@@ -42,7 +42,7 @@ fn hash_of(node: &Node) -> u64 {
 /// other have operands that were made one after the other, so they lie together.
 #[inline(always)]
 fn place_of(node: &Node) -> u64 {
-    const SLOTS_PER_NODE: u64 = 4;
+    const SLOTS_PER_NODE: u64 = 8;
     let near = if node.op == Op::Const as u8 {
         node.lo
     } else {
