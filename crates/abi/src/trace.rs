@@ -355,6 +355,27 @@ pub enum LossKind {
     Stream = 10,
 }
 
+impl LossKind {
+    /// Decodes the number stored in a loss.
+    pub fn from_number(number: u32) -> Option<LossKind> {
+        use LossKind::*;
+        [
+            Call,
+            Instruction,
+            Stale,
+            Table,
+            Depth,
+            Undefined,
+            Arguments,
+            Reentry,
+            Exec,
+            Stream,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u32 == number)
+    }
+}
+
 /// A self-check failure: an operand that differs from its label's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]

@@ -9,7 +9,7 @@ use crate::events::{self, VaList};
 use crate::ops::{self, Operand};
 use crate::{access, loss, shadow, stack};
 use parallax_abi::entry::Global;
-use parallax_abi::trace::EventKind;
+use parallax_abi::trace::{EventKind, LossKind};
 
 type Pointer = *mut u8;
 
@@ -96,7 +96,7 @@ export! {
         events::untaken(loss::name_of(name), count, site)
     }
     __plx_loss(kind: u32, name: Pointer, site: u64) {
-        events::note_loss(loss::kind_from(kind), loss::name_of(name), site)
+        events::note_loss(LossKind::from_number(kind).unwrap_or(LossKind::Instruction), loss::name_of(name), site)
     }
     __plx_module(globals: Pointer, count: u64) {
         let globals = globals.cast::<Global>().cast_const();

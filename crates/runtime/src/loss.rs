@@ -26,26 +26,6 @@ pub fn record(core: &mut Core, kind: LossKind, site: u64, name: &[u8]) {
     trace::count_loss(index);
 }
 
-/// Decodes the `kind` that instrumented code passes.
-pub fn kind_from(number: u32) -> LossKind {
-    use LossKind::*;
-    [
-        Call,
-        Instruction,
-        Stale,
-        Table,
-        Depth,
-        Undefined,
-        Arguments,
-        Reentry,
-        Exec,
-        Stream,
-    ]
-    .into_iter()
-    .find(|kind| *kind as u32 == number)
-    .unwrap_or(Instruction)
-}
-
 /// Bytes of a C string of instrumented code; null is no name.
 ///
 /// # Safety

@@ -82,21 +82,7 @@ pub struct LossRecord<'a> {
 
 impl<'a> LossRecord<'a> {
     pub(super) fn new(loss: &Loss, name: &'a [u8]) -> Option<LossRecord<'a>> {
-        use LossKind::*;
-        let kind = [
-            Call,
-            Instruction,
-            Stale,
-            Table,
-            Depth,
-            Undefined,
-            Arguments,
-            Reentry,
-            Exec,
-            Stream,
-        ]
-        .into_iter()
-        .find(|kind| *kind as u32 == loss.kind)?;
+        let kind = LossKind::from_number(loss.kind)?;
         Some(LossRecord {
             kind,
             count: loss.count.load(Ordering::Relaxed),
