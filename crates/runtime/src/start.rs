@@ -126,6 +126,10 @@ unsafe extern "C" fn set_up(argc: i32, argv: Strings, envp: Strings) {
 
 /// Maps the three tables, untouched and out of core dumps.
 pub fn reserve_tables() -> Result<(), Errno> {
+    if sys::is_under_valgrind() {
+        // It keeps books about every page that is mapped: terabytes of them end the machine.
+        return Err(Errno(sys::ENOMEM));
+    }
     let flags =
         sys::MAP_PRIVATE | sys::MAP_ANONYMOUS | sys::MAP_NORESERVE | sys::MAP_FIXED_NOREPLACE;
     let tables = [

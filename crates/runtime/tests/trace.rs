@@ -254,6 +254,18 @@ fn the_plain_program_runs_where_the_tables_do_not_fit() {
 }
 
 #[test]
+fn under_valgrind_the_plain_program_runs() {
+    if Command::new("valgrind").arg("--version").output().is_err() {
+        // Nothing to show on a machine without it; set-up does not install it.
+        return;
+    }
+    let program = with_plain_twin("-valgrind");
+    let region = Region::new(ALL);
+    let output = shell("exec valgrind -q \"$@\"", &program, &region);
+    assert_eq!(output.stdout, b"plain argument\n");
+}
+
+#[test]
 fn an_unlimited_stack_is_no_obstacle() {
     let program = with_plain_twin("-unlimited");
     let region = Region::new(ALL);
