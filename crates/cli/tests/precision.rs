@@ -172,3 +172,30 @@ fn values_survive_structures_by_value_and_variable_arguments() {
         report["stats"]
     );
 }
+
+#[test]
+fn a_large_structure_among_variable_arguments_is_a_recorded_loss() {
+    let report = trace(
+        r#"#include <stdarg.h>
+        struct big { char pad[30]; char c; };
+        static char last(int n, ...) {
+            va_list l;
+            va_start(l, n);
+            struct big b = va_arg(l, struct big);
+            va_end(l);
+            return b.c;
+        }
+        int main(int argc, char **argv) {
+            struct big b = {"", argv[1][0]};
+            return last(1, b) == 'x';
+        }"#,
+        &["x"],
+        1,
+    );
+    assert_eq!(
+        report["losses"].as_array().unwrap().len(),
+        1,
+        "{}",
+        report["losses"]
+    );
+}

@@ -23,10 +23,11 @@ pub fn register_dynamic_alloca(module: &Module, builder: &Builder, instruction: 
     let count = builder.resize(instruction.operand(0), module.i64);
     let each = module.n64(module.alloc_size(instruction.allocated_type()));
     let size = builder.binary(LLVMOpcode::LLVMMul, count, each);
-    let register = module
-        .function(parallax_abi::entry::ALLOCA.name)
-        .expect("linked in");
-    builder.call(register.function_type(), register, &[instruction, size]);
+    module.call(
+        builder,
+        parallax_abi::entry::ALLOCA.name,
+        &[instruction, size],
+    );
 }
 
 /// Makes the activation the innermost one.

@@ -68,14 +68,17 @@ impl Tracer<'_> {
             let argument = call.operand(index);
             if let Some(pointee) = call.call_type_attribute(index, "byval") {
                 let size = module.n64(module.alloc_size(pointee));
-                let lost_or_found = self.helper("plx.peek_range", &[argument, size]);
-                all.push(lost_or_found);
-                if byval < tls::MAX_BYVAL {
+                let labelled = self.helper("plx.peek_range", &[argument, size]);
+                // The protocol carries the first few declared ones; `va_arg` finds no labels.
+                if byval < tls::MAX_BYVAL && index < fixed {
+                    all.push(labelled);
                     let field = tls::BYVAL_OFFSET + 8 * byval;
                     let from = self
                         .builder
                         .cast(LLVMOpcode::LLVMPtrToInt, argument, module.i64);
                     stores.push((from, field));
+                } else {
+                    self.loss(labelled, LossKind::Arguments, "call", site);
                 }
                 byval += 1;
                 continue;
@@ -213,11 +216,10 @@ pub fn offer_memory(module: &Module, builder: &Builder, call: Value) -> bool {
     if module.is_model_library || !may_be_foreign || has_byval {
         return false;
     }
-    let helper = module.function("plx.offer").expect("helpers are linked in");
     let mut any = false;
     for argument in arguments {
         if argument.ty().is_pointer() && !argument.is_constant() {
-            builder.call(helper.function_type(), helper, &[argument, callee]);
+            module.call(builder, "plx.offer", &[argument, callee]);
             any = true;
         }
     }
@@ -234,10 +236,7 @@ pub fn check_taken(module: &Module, builder: &Builder, call: Value, site: Value)
     };
     let name = module.string(&name);
     let count = module.n64(u64::from(call.argument_count()));
-    let helper = module
-        .function("plx.untaken")
-        .expect("helpers are linked in");
-    builder.call(helper.function_type(), helper, &[callee, name, count, site]);
+    module.call(builder, "plx.untaken", &[callee, name, count, site]);
 }
 
 /// Whether `tls.returned` names the callee.
@@ -255,10 +254,7 @@ pub fn indirect_target(
     site: Value,
 ) {
     let seen = module.private_pointer();
-    let helper = module
-        .function("plx.indirect")
-        .expect("helpers are linked in");
-    builder.call(helper.function_type(), helper, &[label, target, site, seen]);
+    module.call(builder, "plx.indirect", &[label, target, site, seen]);
 }
 
 /// Where the variable arguments of a call will be found by `va_arg`.

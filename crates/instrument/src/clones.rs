@@ -18,6 +18,7 @@
 
 use std::collections::HashMap;
 
+use parallax_abi::entry::PEEK;
 use parallax_abi::tls;
 
 use crate::activation::{link_frame, tls_field};
@@ -35,9 +36,8 @@ use crate::types::leaves;
 const MAX_JOIN_WORK: usize = 4_000_000;
 
 /// Whether the body can be copied.
-pub fn possible(module: &Module, function: Value, body: &[Block]) -> bool {
+pub fn possible(body: &[Block]) -> bool {
     use LLVMOpcode::*;
-    let _ = (module, function);
     let (mut instructions, mut reads) = (0, 0);
     for block in body {
         if Value(unsafe { llvm_sys::core::LLVMBasicBlockAsValue(block.0) })
@@ -428,12 +428,9 @@ impl Copies<'_> {
         head.terminator().erase();
 
         builder.at_end(look);
-        let peek = module
-            .function(parallax_abi::entry::PEEK.name)
-            .expect("linked in");
         let mut found = module.n32(0);
         for (address, size) in &distinct {
-            let one = builder.call(peek.function_type(), peek, &[*address, module.n64(*size)]);
+            let one = module.call(&builder, PEEK.name, &[*address, module.n64(*size)]);
             found = builder.or(found, one);
         }
         let labelled = builder.not_equal(found, module.n32(0));
@@ -451,10 +448,9 @@ fn may_be_labelled(module: &Module, builder: &Builder, address: Value, size: u64
         // Too large for two looks: ask the runtime.
         _ => return module.number(module.i1, 1),
     };
-    let helper = module.function(helper).expect("helpers are linked in");
     let mut arguments = vec![address];
     if size > 16 {
         arguments.push(module.n64(size));
     }
-    builder.call(helper.function_type(), helper, &arguments)
+    module.call(builder, helper, &arguments)
 }

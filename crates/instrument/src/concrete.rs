@@ -23,14 +23,13 @@ pub fn instruction(module: &Module, instruction: Value, activation: &Activation,
             let size = module.store_size(instruction.operand(0).ty());
             let address = instruction.operand(1);
             if size <= 16 {
-                call(
-                    module,
+                module.call(
                     &builder,
                     "plx.store",
                     &[address, module.n64(size), module.n32(0)],
                 );
             } else {
-                call(module, &builder, "plx.clear", &[address, module.n64(size)]);
+                module.call(&builder, "plx.clear", &[address, module.n64(size)]);
             }
         }
         LLVMAlloca => {
@@ -77,26 +76,20 @@ fn calls(module: &Module, builder: &Builder, instruction: Value, activation: &Ac
     if stem.starts_with("memcpy") || stem.starts_with("memmove") {
         builder.before(instruction);
         let arguments = [instruction.operand(0), instruction.operand(1), size(2)];
-        call(module, builder, "plx.copy", &arguments);
+        module.call(builder, "plx.copy", &arguments);
     } else if stem.starts_with("memset") {
         builder.before(instruction);
-        call(
-            module,
-            builder,
-            "plx.clear",
-            &[instruction.operand(0), size(2)],
-        );
+        module.call(builder, "plx.clear", &[instruction.operand(0), size(2)]);
     } else if stem.starts_with("va_start") {
         builder.after(instruction);
         let (_, overflow) = activation
             .variadic
             .unwrap_or((module.ptr.null(), module.n64(0)));
         let arguments = [instruction.operand(0), module.ptr.null(), overflow];
-        call(module, builder, entry::VA_START.name, &arguments);
+        module.call(builder, entry::VA_START.name, &arguments);
     } else if stem.starts_with("va_copy") {
         builder.after(instruction);
-        call(
-            module,
+        module.call(
             builder,
             "plx.clear",
             &[instruction.operand(0), module.n64(24)],
@@ -105,9 +98,4 @@ fn calls(module: &Module, builder: &Builder, instruction: Value, activation: &Ac
         builder.after(instruction);
         clear_fresh_memory(module, builder, instruction);
     }
-}
-
-fn call(module: &Module, builder: &Builder, helper: &str, arguments: &[Value]) {
-    let helper = module.function(helper).expect("helpers are linked in");
-    builder.call(helper.function_type(), helper, arguments);
 }

@@ -1,7 +1,7 @@
 //! Events of control flow: branches, choices, switches, returns.
 
 use parallax_abi::tls;
-use parallax_abi::trace::Concretized;
+use parallax_abi::trace::{Concretized, LossKind};
 
 use crate::activation::{self, register_dynamic_alloca};
 use crate::ir::{LLVMOpcode, Value};
@@ -63,6 +63,7 @@ impl Tracer<'_> {
     pub fn ret(&mut self, instruction: Value) {
         let module = self.module;
         if instruction.operand_count() == 1 {
+            let site = module.site(instruction);
             let labels = self.labels_of(instruction.operand(0));
             let any = self.any(&labels);
             let returned = if self.is_zero(any) {
@@ -71,6 +72,9 @@ impl Tracer<'_> {
                 for (leaf, label) in labels.iter().take(tls::MAX_RESULTS).enumerate() {
                     self.builder
                         .store(*label, self.tls(tls::RESULT_OFFSET + 4 * leaf));
+                }
+                for label in labels.iter().skip(tls::MAX_RESULTS) {
+                    self.loss(*label, LossKind::Arguments, "return", site);
                 }
                 let own = self
                     .builder

@@ -15,7 +15,7 @@ use crate::types::leaves;
 pub fn trace_function(module: &Module, function: Value) {
     let body = function.blocks();
     let prologue = Prologue::build(module, function, body[0]);
-    if clones::possible(module, function, &body) {
+    if clones::possible(&body) {
         clones::trace(module, function, prologue, &body);
     } else {
         trace_symbolic_only(module, function, prologue, &body);

@@ -372,12 +372,11 @@ impl Tracer<'_> {
             .variadic
             .unwrap_or((self.module.ptr.null(), self.module.n64(0)));
         let list = call.operand(0);
-        let entry = self
-            .module
-            .function(entry::VA_START.name)
-            .expect("linked in");
-        self.builder
-            .call(entry.function_type(), entry, &[list, labels, overflow]);
+        self.module.call(
+            &self.builder,
+            entry::VA_START.name,
+            &[list, labels, overflow],
+        );
     }
 
     /// A `va_list` holds addresses and offsets, never labels; the copy's memory may be stale.

@@ -99,6 +99,12 @@ impl Module {
         })
     }
 
+    /// Calls an inline helper or a runtime entry point.
+    pub fn call(&self, builder: &Builder, name: &str, arguments: &[Value]) -> Value {
+        let function = self.function(name).expect("helpers are linked in");
+        builder.call(function.function_type(), function, arguments)
+    }
+
     pub fn function_type(&self, result: Type, parameters: &[Type]) -> Type {
         let mut raw: Vec<LLVMTypeRef> = parameters.iter().map(|ty| ty.0).collect();
         Type(unsafe { LLVMFunctionType(result.0, raw.as_mut_ptr(), raw.len() as u32, 0) })

@@ -134,10 +134,7 @@ impl<'m> Tracer<'m> {
     }
 
     pub fn helper(&self, name: &str, arguments: &[Value]) -> Value {
-        let function = self.module.function(name).expect("helpers are linked in");
-        let call = self
-            .builder
-            .call(function.function_type(), function, arguments);
+        let call = self.module.call(&self.builder, name, arguments);
         if self.is_large {
             call.keep_call();
         }
