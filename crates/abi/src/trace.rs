@@ -62,6 +62,10 @@ pub struct Header {
     pub max_table_bytes: u32,
     /// Nodes deeper than this are made concrete (with a loss).
     pub max_depth: u32,
+    /// So many bytes at the start of the blobs are the names of the environment variables whose values
+    /// are symbolic, each ended by NUL. Who creates the region starts the blob cursor behind them.
+    pub environment_length: u32,
+    pub padding: u32,
     /// Next free index of each array (number of bytes for blobs).
     pub nodes: AtomicU32,
     pub events: AtomicU32,
@@ -92,6 +96,10 @@ pub mod flags {
     pub const FILES: u32 = 4;
     /// Report operands that differ from their label's value as mismatches, not as losses.
     pub const SELF_CHECK: u32 = 8;
+    /// Sockets and pipes that the program reads are symbolic.
+    pub const STREAMS: u32 = 16;
+    /// The number of arguments is symbolic.
+    pub const ARGUMENT_COUNT: u32 = 32;
 }
 
 /// Why tracing stopped early.
@@ -202,18 +210,39 @@ pub enum EventKind {
     Exit = 15,
     /// Bytes formatted from `label` were written as output; `y` = descriptor.
     Output = 16,
+    /// A reader met the end of an input: `x` = source, `y` = its length as seen, `label` = how many
+    /// more bytes were asked for. The input could be longer.
+    EndOfInput = 17,
+    /// The program says that `label` (1 bit) holds (`klee_assume` and the like): a constraint that
+    /// must never be turned round. `detail` = its value; after a 0 the program ends silently.
+    Assume = 18,
+    /// The program reported an error of its own accord: `detail` = a [`Report`], `label` and `y` = length
+    /// and blob offset of the message.
+    Report = 19,
 }
 
 impl EventKind {
     /// Decodes the byte stored in an event.
     pub fn from_byte(byte: u8) -> Option<EventKind> {
-        if (1..=EventKind::Output as u8).contains(&byte) {
+        if (1..=EventKind::Report as u8).contains(&byte) {
             // SAFETY: `repr(u8)` with consecutive discriminants from 1.
             Some(unsafe { core::mem::transmute::<u8, EventKind>(byte) })
         } else {
             None
         }
     }
+}
+
+/// What a program reports through the functions of other tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Report {
+    /// `klee_assert`.
+    Assertion = 1,
+    /// `klee_report_error`.
+    Error = 2,
+    /// `reach_error`.
+    Reached = 3,
 }
 
 /// Why a value was fixed.
@@ -296,7 +325,7 @@ pub struct Table {
 pub struct Source {
     /// A [`SourceKind`].
     pub kind: u32,
-    /// Argument number.
+    /// Number of the argument, stream or object.
     pub index: u32,
     /// Identity of a file.
     pub device: u64,
@@ -313,6 +342,15 @@ pub enum SourceKind {
     Argument = 1,
     Stdin = 2,
     File = 3,
+    /// Value of an environment variable, terminator included; the name is the variable's.
+    Environment = 4,
+    /// A socket or pipe that is read; `index` counts them in the order of their first read.
+    Stream = 5,
+    /// The number of arguments, program name included, as a 32-bit little-endian number. One per trace.
+    ArgumentCount = 6,
+    /// A memory object that the program declared as input (`klee_make_symbolic` and the like); `index`
+    /// counts them, the name is what the program calls it.
+    Object = 7,
 }
 
 /// Precision that was given up, counted per place and reason.

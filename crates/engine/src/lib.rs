@@ -9,9 +9,11 @@
 
 pub mod coverage;
 pub mod doctor;
+pub mod execute;
 pub mod libraries;
 pub mod region;
 pub mod run;
+pub mod scenario;
 pub mod selfcheck;
 pub mod shared;
 pub mod sites;

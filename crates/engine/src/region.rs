@@ -71,23 +71,44 @@ impl Limits {
 }
 
 /// Which input is symbolic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Symbolic {
+    /// Bytes of the arguments.
     pub argv: bool,
+    /// How many arguments there are.
+    pub argument_count: bool,
     pub stdin: bool,
     pub files: bool,
+    /// Sockets and pipes other than standard input.
+    pub streams: bool,
+    /// Values of these environment variables.
+    pub environment: Vec<Vec<u8>>,
 }
 
 impl Symbolic {
+    /// Everything but the environment.
     pub const ALL: Symbolic = Symbolic {
         argv: true,
+        argument_count: true,
         stdin: true,
         files: true,
+        streams: true,
+        environment: Vec::new(),
     };
 
-    fn flags(self) -> u32 {
+    fn flags(&self) -> u32 {
         let bit = |on: bool, flag: u32| if on { flag } else { 0 };
-        bit(self.argv, flags::ARGV) | bit(self.stdin, flags::STDIN) | bit(self.files, flags::FILES)
+        bit(self.argv, flags::ARGV)
+            | bit(self.argument_count, flags::ARGUMENT_COUNT)
+            | bit(self.stdin, flags::STDIN)
+            | bit(self.files, flags::FILES)
+            | bit(self.streams, flags::STREAMS)
+    }
+
+    /// The variables' names as the header announces them.
+    fn environment_names(&self) -> Vec<u8> {
+        let ended = |name: &Vec<u8>| name.iter().copied().chain([0]).collect::<Vec<u8>>();
+        self.environment.iter().flat_map(ended).collect()
     }
 }
 
@@ -99,6 +120,9 @@ pub enum RegionError {
     /// A label word must hold the node's index.
     #[error("{0} nodes asked for, but at most {MAX_NODES} can be named by labels")]
     TooManyNodes(u32),
+    /// The names of symbolic variables do not fit.
+    #[error("{0} bytes of names of environment variables are too many")]
+    TooManyNames(usize),
 }
 
 /// Where each array lies. Kept by the engine and not read back from the
@@ -161,7 +185,7 @@ impl Region {
     /// Creates an empty region.
     pub fn create(
         limits: Limits,
-        symbolic: Symbolic,
+        symbolic: &Symbolic,
         self_check: bool,
     ) -> Result<Region, RegionError> {
         if limits.nodes > MAX_NODES {
@@ -178,11 +202,15 @@ impl Region {
             limits,
             layout,
         };
-        region.write_header(flags);
+        let names = symbolic.environment_names();
+        if names.len() as u64 > limits.blob_bytes {
+            return Err(RegionError::TooManyNames(names.len()));
+        }
+        region.write_header(flags, &names);
         Ok(region)
     }
 
-    fn write_header(&self, flags: u32) {
+    fn write_header(&self, flags: u32, names: &[u8]) {
         let (limits, layout) = (&self.limits, &self.layout);
         let header = Header {
             magic: trace::MAGIC,
@@ -208,6 +236,8 @@ impl Region {
             blob_offset: layout.blobs,
             max_table_bytes: limits.max_table_bytes,
             max_depth: limits.max_depth,
+            environment_length: names.len() as u32,
+            padding: 0,
             nodes: trace::FIRST_NODE.into(),
             events: 0.into(),
             contexts: trace::FIRST_CONTEXT.into(),
@@ -216,7 +246,7 @@ impl Region {
             sources: 0.into(),
             losses: 0.into(),
             mismatches: 0.into(),
-            blob_bytes: 0.into(),
+            blob_bytes: (names.len() as u64).into(),
             stop: 0.into(),
             processes: 0.into(),
             attached: 0.into(),
@@ -224,7 +254,12 @@ impl Region {
         };
         // SAFETY: the mapping is at least a page long, page aligned, writable, and nobody
         // else has the descriptor yet.
-        unsafe { self.memory.map.as_mut_ptr().cast::<Header>().write(header) };
+        unsafe {
+            let start = self.memory.map.as_mut_ptr();
+            start.cast::<Header>().write(header);
+            let blobs = start.add(layout.blobs as usize);
+            std::ptr::copy_nonoverlapping(names.as_ptr(), blobs, names.len());
+        }
     }
 
     /// For handing it to a program.
@@ -281,7 +316,7 @@ mod tests {
 
     #[test]
     fn an_empty_region_of_default_size_costs_almost_no_memory() {
-        let region = Region::create(Limits::default(), Symbolic::ALL, false).unwrap();
+        let region = Region::create(Limits::default(), &Symbolic::ALL, false).unwrap();
         let bytes = region.memory.resident_bytes();
         assert!(bytes <= 64 << 10, "{bytes} bytes");
     }
@@ -293,7 +328,7 @@ mod tests {
             ..Limits::within(1 << 20)
         };
         assert!(matches!(
-            Region::create(limits, Symbolic::ALL, false),
+            Region::create(limits, &Symbolic::ALL, false),
             Err(RegionError::TooManyNodes(_))
         ));
     }

@@ -15,7 +15,7 @@ pub struct Sample {
 
 impl Sample {
     pub fn new() -> Sample {
-        let region = Region::create(Limits::within(1 << 20), Symbolic::ALL, true).unwrap();
+        let region = Region::create(Limits::within(1 << 20), &Symbolic::ALL, true).unwrap();
         Sample { region }
     }
 

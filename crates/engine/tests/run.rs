@@ -89,7 +89,7 @@ fn argument_zero_environment_and_directory_are_set() {
 
 #[test]
 fn a_program_can_be_given_several_regions() {
-    let trace = Region::create(Limits::within(1 << 20), Symbolic::ALL, false).unwrap();
+    let trace = Region::create(Limits::within(1 << 20), &Symbolic::ALL, false).unwrap();
     let cover = CoverageRegion::create(100).unwrap();
     let script = "for fd in $PARALLAX_TRACE $PARALLAX_COVER; do readlink /proc/self/fd/$fd; done";
     let outcome = run_with(&shell(script), &[trace.shared(), cover.shared()]).unwrap();

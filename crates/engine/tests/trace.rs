@@ -221,7 +221,7 @@ fn trace_of(scenario: &str) -> (End, Trace) {
         nodes: 5000,
         ..Limits::within(16 << 20)
     };
-    let region = Region::create(limits, Symbolic::ALL, false).unwrap();
+    let region = Region::create(limits, &Symbolic::ALL, false).unwrap();
     let launch = Launch {
         args: ["--ignored", "--exact", "acts_as_traced_program"]
             .map(Into::into)

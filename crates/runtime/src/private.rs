@@ -58,6 +58,8 @@ fn allocate() -> Option<(usize, usize)> {
         blob_offset,
         max_table_bytes: 64 << 10,
         max_depth: 1000,
+        environment_length: 0,
+        padding: 0,
         nodes: FIRST_NODE.into(),
         events: 0.into(),
         contexts: FIRST_CONTEXT.into(),

@@ -106,9 +106,10 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         argv: arguments.symbolic.contains(&Input::Argv),
         stdin: arguments.symbolic.contains(&Input::Stdin),
         files: arguments.symbolic.contains(&Input::Files),
+        ..Symbolic::default()
     };
     let limits = Limits::within(arguments.memory);
-    let region = Region::create(limits, symbolic, arguments.self_check)?;
+    let region = Region::create(limits, &symbolic, arguments.self_check)?;
     let launch = Launch {
         argv0: Some(arguments.program.clone().into_os_string()),
         args: arguments.arguments.clone(),

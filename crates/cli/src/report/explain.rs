@@ -183,6 +183,11 @@ impl<'a> Explain<'a> {
                 let bytes = counted(event.label.into(), "byte");
                 format!("{bytes} of {name} from offset {}", event.y)
             }
+            EventKind::EndOfInput => {
+                format!("{} after {} bytes", self.source(event.x), event.y)
+            }
+            EventKind::Assume => self.expression(event.label),
+            EventKind::Report => words::reported(event.detail).to_owned(),
             EventKind::Process if event.detail == 1 => format!("forked, pid {}", event.y),
             EventKind::Process => format!("started, pid {}", event.y),
             EventKind::Exit => format!("status {}", event.x),

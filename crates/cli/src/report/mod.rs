@@ -298,7 +298,7 @@ mod tests {
     /// A right trace has no mismatches, so this one is made up.
     #[test]
     fn a_mismatch_is_a_finding_and_shown_with_both_values() {
-        let region = Region::create(Limits::within(1 << 20), Symbolic::ALL, true).unwrap();
+        let region = Region::create(Limits::within(1 << 20), &Symbolic::ALL, true).unwrap();
         let trace = Trace::read(region);
         let fault = Fault {
             what: What::Operand,

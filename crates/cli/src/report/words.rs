@@ -1,6 +1,7 @@
 //! Words for kinds: short ones for programs, sentences for people.
 
 use parallax_abi::Op;
+use parallax_abi::trace::Report as Reported;
 use parallax_abi::trace::{Concretized, EventKind, LossKind, ObjectKind, Refusal, Stop};
 use parallax_engine::selfcheck::What;
 
@@ -23,6 +24,9 @@ pub fn event(kind: EventKind) -> &'static str {
         EventKind::Process => "process",
         EventKind::Exit => "exit",
         EventKind::Output => "output",
+        EventKind::EndOfInput => "end-of-input",
+        EventKind::Assume => "assume",
+        EventKind::Report => "report",
     }
 }
 
@@ -54,6 +58,17 @@ pub fn loss_sentence(kind: LossKind) -> &'static str {
         LossKind::Exec => "executed a program that is not traced",
         LossKind::Stream => "input through a stream function without a model",
     }
+}
+
+/// What the program reported itself.
+pub fn reported(detail: u8) -> &'static str {
+    let kinds = [
+        (Reported::Assertion, "an assertion does not hold"),
+        (Reported::Error, "an error of the program's own"),
+        (Reported::Reached, "a place that must not be reached"),
+    ];
+    let found = kinds.into_iter().find(|(kind, _)| *kind as u8 == detail);
+    found.map_or("something unknown", |(_, text)| text)
 }
 
 pub fn concretized(detail: u8) -> &'static str {

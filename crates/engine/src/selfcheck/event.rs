@@ -35,7 +35,7 @@ pub(super) fn check(
         }
     };
     match kind {
-        EventKind::Branch | EventKind::Select => {
+        EventKind::Branch | EventKind::Select | EventKind::Assume => {
             let (condition, taken) = (value(node), u128::from(event.detail));
             if condition == taken {
                 None
@@ -62,6 +62,8 @@ pub(super) fn check(
         | EventKind::Input
         | EventKind::Process
         | EventKind::Exit
-        | EventKind::Output => None,
+        | EventKind::Output
+        | EventKind::EndOfInput
+        | EventKind::Report => None,
     }
 }

@@ -109,6 +109,11 @@ fn read(source: &InputSource, actual: &ActualInput, several_images: bool) -> Opt
         }
         SourceKind::Stdin => actual.stdin.clone().map(unchanged),
         SourceKind::File => read_file(source, actual),
+        SourceKind::ArgumentCount => {
+            let count = u32::try_from(actual.args.len()).ok()? + 1;
+            (!several_images).then(|| unchanged(count.to_le_bytes().to_vec()))
+        }
+        SourceKind::Environment | SourceKind::Stream | SourceKind::Object => None,
     }
 }
 

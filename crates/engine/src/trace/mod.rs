@@ -212,7 +212,9 @@ impl Trace {
         let object = |index: u32| index == 0 || index < self.counts.objects;
         let bit = |label: u32| self.node(label).is_some_and(|node| node.width == 1);
         match kind {
-            EventKind::Branch | EventKind::Select => bit(event.label) && event.detail <= 1,
+            EventKind::Branch | EventKind::Select | EventKind::Assume => {
+                bit(event.label) && event.detail <= 1
+            }
             EventKind::Switch | EventKind::Concretize | EventKind::Allocation => {
                 self.valid_nodes.contains(event.label)
             }
@@ -225,8 +227,8 @@ impl Trace {
             }
             EventKind::Shift => label(event.label) && Op::from_byte(event.detail).is_some(),
             EventKind::IndirectCall | EventKind::Output => label(event.label),
-            EventKind::Input => event.x < self.counts.sources,
-            EventKind::Process | EventKind::Exit => true,
+            EventKind::Input | EventKind::EndOfInput => event.x < self.counts.sources,
+            EventKind::Process | EventKind::Exit | EventKind::Report => true,
         }
     }
 

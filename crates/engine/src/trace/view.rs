@@ -32,24 +32,33 @@ impl<'a> ObjectView<'a> {
     }
 }
 
-/// Where input came from. Displayed as `argv[1]`, `stdin` or `file("name")`.
+/// Where input came from. Displayed as `argv[1]`, `stdin`, `file("name")`, `env("NAME")`, `stream(0)`,
+/// `argc` or `object("name")`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InputSource<'a> {
     pub kind: SourceKind,
-    /// Argument number.
+    /// Number of the argument, stream or object.
     pub index: u32,
     pub device: u64,
     pub inode: u64,
-    /// Path as the program opened it, for files.
+    /// Path of a file, name of a variable or object.
     pub name: &'a [u8],
 }
 
 impl<'a> InputSource<'a> {
     pub(super) fn new(source: &Source, name: &'a [u8]) -> Option<InputSource<'a>> {
         use SourceKind::*;
-        let kind = [Argument, Stdin, File]
-            .into_iter()
-            .find(|kind| *kind as u32 == source.kind)?;
+        let kind = [
+            Argument,
+            Stdin,
+            File,
+            Environment,
+            Stream,
+            ArgumentCount,
+            Object,
+        ]
+        .into_iter()
+        .find(|kind| *kind as u32 == source.kind)?;
         Some(InputSource {
             kind,
             index: source.index,
@@ -66,6 +75,10 @@ impl fmt::Display for InputSource<'_> {
             SourceKind::Argument => write!(f, "argv[{}]", self.index),
             SourceKind::Stdin => f.write_str("stdin"),
             SourceKind::File => write!(f, "file(\"{}\")", self.name.escape_ascii()),
+            SourceKind::Environment => write!(f, "env(\"{}\")", self.name.escape_ascii()),
+            SourceKind::Stream => write!(f, "stream({})", self.index),
+            SourceKind::ArgumentCount => f.write_str("argc"),
+            SourceKind::Object => write!(f, "object(\"{}\")", self.name.escape_ascii()),
         }
     }
 }

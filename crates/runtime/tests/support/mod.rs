@@ -109,6 +109,8 @@ impl Region {
             blob_offset: place(64),
             max_table_bytes: 4096,
             max_depth: 500,
+            environment_length: 0,
+            padding: 0,
             nodes: FIRST_NODE.into(),
             events: 0.into(),
             contexts: FIRST_CONTEXT.into(),
