@@ -7,6 +7,8 @@ PREFIX ?= /usr/local
 DESTDIR ?=
 # What `make torture` runs: programs of our generator and of csmith each.
 COUNT ?= 500
+# Cases for each family of models of libc functions.
+CASES ?= 10000
 SEED ?= 1
 
 CARGO ?= cargo
@@ -36,9 +38,10 @@ demo: build ## Show the tool at work on a small program with a git history
 bench: build ## CPU time of traced against plain programs, as a table
 	$(CARGO) run --release -q -p xtask -- bench
 
-torture: build ## 500 generated and 500 csmith programs: traced and plain must agree
+torture: build ## 500 generated and 500 csmith programs, 10,000 cases per family of models
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED)
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED) --csmith
+	$(CARGO) run --release -q -p parallax-torture -- models --cases $(CASES) --seed $(SEED)
 
 coreutils-check: build ## coreutils' own test suite, plain against traced (TESTS=..., RESUME=1)
 	$(CARGO) run --release -q -p xtask -- coreutils-check $(if $(RESUME),--resume) $(TESTS)

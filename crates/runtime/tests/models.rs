@@ -1,52 +1,11 @@
-//! The models in C against libc, and the models in Rust as a program calls them.
+//! The models in Rust as a program calls them. (What models compute is compared with libc by
+//! `parallax-torture models`.)
 
 mod support;
 
 use parallax_abi::trace::*;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::atomic::Ordering::Relaxed;
-use support::{CLANG, Region, program};
-
-fn model_sources() -> Vec<PathBuf> {
-    let models = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
-    let entries = std::fs::read_dir(models).expect("the models");
-    let mut sources: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect();
-    sources.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
-    sources.sort();
-    sources
-}
-
-#[test]
-fn models_in_c_compute_what_libc_computes() {
-    let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/differential.c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential");
-    let status = Command::new(CLANG)
-        .args([
-            "-O1",
-            "-g",
-            "-fno-builtin",
-            "-Wall",
-            "-fsanitize=undefined",
-            "-o",
-        ])
-        .arg(&program)
-        .arg(driver)
-        .args(model_sources())
-        .status()
-        .expect("clang runs");
-    assert!(status.success(), "the models do not compile");
-    let output = Command::new(program).output().expect("the program runs");
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(text, "the models agree with libc\n");
-    assert!(
-        output.stderr.is_empty(),
-        "{}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-}
+use support::{Region, program};
 
 const ALL: u32 = flags::ARGV | flags::STDIN | flags::FILES | flags::SELF_CHECK;
 

@@ -3,12 +3,14 @@
 //! [`generator`] makes C programs without undefined behaviour; [`csmith`] takes
 //! them from csmith; [`trial`] compiles one, runs it plain and traced and
 //! compares; [`campaign`] does that for many, keeps what failed and says how to repeat it.
+//! [`models`] compares the models of libc functions with the real ones.
 
 pub mod campaign;
 pub mod compile;
 pub mod csmith;
 pub mod generator;
 pub mod inputs;
+pub mod models;
 pub mod process;
 pub mod report;
 pub mod rng;

@@ -8,6 +8,8 @@
 use anyhow::{Context, Result, bail};
 use clap::{Parser, Subcommand};
 use parallax_torture::campaign::{self, Origin, Plan, Progress};
+use parallax_torture::models::families::{self, Family};
+use parallax_torture::models::run as models;
 use parallax_torture::trial::Tool;
 use parallax_torture::{generator, inputs};
 use std::fs;
@@ -51,6 +53,26 @@ enum Command {
         #[arg(long, default_value = "target/torture-failures")]
         keep: PathBuf,
     },
+    /// Compare the models of libc functions with the real ones.
+    Models {
+        /// Only this family.
+        #[arg(long)]
+        family: Option<String>,
+        /// Cases of each family.
+        #[arg(long, default_value_t = 10_000)]
+        cases: u64,
+        #[arg(long, default_value_t = 1)]
+        seed: u64,
+        /// The tool under test; parallax-cc is expected beside it.
+        #[arg(long, env = "PARALLAX", default_value = "target/release/parallax")]
+        parallax: PathBuf,
+        /// Where programs and cases are left.
+        #[arg(long, default_value = "target/torture-models")]
+        keep: PathBuf,
+        /// Show what was seen of each function.
+        #[arg(long)]
+        verbose: bool,
+    },
 }
 
 fn main() -> Result<ExitCode> {
@@ -76,7 +98,77 @@ fn main() -> Result<ExitCode> {
                 keep,
             })
         }
+        Command::Models {
+            family,
+            cases,
+            seed,
+            parallax,
+            keep,
+            verbose,
+        } => {
+            let parallax = fs::canonicalize(&parallax)
+                .with_context(|| format!("{}: build it with `make build`", parallax.display()))?;
+            let tool = Tool::new(parallax);
+            let wanted =
+                |candidate: &&Family| family.as_deref().is_none_or(|name| name == candidate.name);
+            let chosen: Vec<&Family> = families::ALL.iter().filter(wanted).collect();
+            if chosen.is_empty() {
+                let names: Vec<&str> = families::ALL.iter().map(|family| family.name).collect();
+                bail!("no such family; there are {}", names.join(", "));
+            }
+            fs::create_dir_all(&keep)?;
+            let keep = fs::canonicalize(keep)?;
+            run_models(&tool, &chosen, cases, seed, &keep, verbose)
+        }
     }
+}
+
+/// Tries families of models one after the other, all of them even if one fails.
+fn run_models(
+    tool: &Tool,
+    chosen: &[&Family],
+    cases: u64,
+    seed: u64,
+    keep: &Path,
+    verbose: bool,
+) -> Result<ExitCode> {
+    let mut failed = 0;
+    for family in chosen {
+        let plan = models::Plan {
+            tool,
+            family,
+            cases,
+            seed,
+            folder: &keep.join(family.name),
+        };
+        match models::run(&plan) {
+            Ok(tallies) => {
+                let branches: u64 = tallies.values().map(|tally| tally.branches).sum();
+                println!(
+                    "{}: {} functions, {cases} cases, {branches} branches in models",
+                    family.name,
+                    tallies.len()
+                );
+                if verbose {
+                    for (check, tally) in &tallies {
+                        println!(
+                            "  {check}: {} cases, {} with symbolic result, {} branches",
+                            tally.cases, tally.labelled, tally.branches
+                        );
+                    }
+                }
+            }
+            Err(failure) => {
+                failed += 1;
+                eprintln!("{}: {failure}", family.name);
+            }
+        }
+    }
+    Ok(if failed == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 fn generate(seed: u64, out: &Path) -> Result<ExitCode> {

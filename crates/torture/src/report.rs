@@ -14,6 +14,8 @@ pub struct Report {
     pub mismatches: Vec<String>,
     pub losses: Vec<Loss>,
     pub branches: u64,
+    /// Where the branches were.
+    pub branch_places: Vec<BranchPlace>,
     pub nodes: u64,
     /// The program was traced, not run plain because tracing was impossible.
     pub attached: bool,
@@ -49,6 +51,14 @@ pub struct Loss {
     pub count: u64,
 }
 
+/// Branches at one place that depended on the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BranchPlace {
+    pub count: u64,
+    /// Functions on the call stack, innermost first, without the one that branched.
+    pub callers: Vec<String>,
+}
+
 #[derive(Deserialize)]
 struct Document {
     result: Outcome,
@@ -74,6 +84,23 @@ struct Outcome {
 #[derive(Deserialize)]
 struct Branch {
     count: u64,
+    #[serde(default)]
+    stack: Vec<Call>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    function: Option<String>,
+}
+
+impl From<Branch> for BranchPlace {
+    fn from(branch: Branch) -> BranchPlace {
+        let callers = branch.stack.into_iter().filter_map(|call| call.function);
+        BranchPlace {
+            count: branch.count,
+            callers: callers.collect(),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -107,6 +134,7 @@ impl Report {
             mismatches: lines.iter().map(|entry| entry.to_string()).collect(),
             losses: document.losses,
             branches: document.branches.iter().map(|branch| branch.count).sum(),
+            branch_places: document.branches.into_iter().map(Into::into).collect(),
             nodes: stats.nodes,
             attached: stats.attached,
             stopped: stats.stopped.is_some(),
@@ -197,7 +225,7 @@ mod tests {
             "schema": 1, "command": "trace",
             "result": {"end": "exit", "exit": 3, "signal": null, "stdout": {"base64": "/wA="},
                        "stderr": "oops\n", "stdout_truncated": false, "stderr_truncated": true},
-            "branches": [{"count": 2}, {"count": 5}],
+            "branches": [{"count": 2}, {"count": 5, "stack": [{"function": "f"}, {"function": null}]}],
             "losses": [{"function": "strcoll", "kind": "call", "count": 4, "places": 1}],
             "mismatches": [{"function": "main", "expected": "0x1", "actual": "0x2"}],
             "stats": {"nodes": 12, "attached": true, "stopped": null, "cpu_seconds": 0.25}
@@ -207,6 +235,7 @@ mod tests {
         assert!(report.stdout.is(b"\xff\0"));
         assert!(report.stderr.is(b"oops\nand more"));
         assert_eq!((report.branches, report.nodes), (7, 12));
+        assert_eq!(report.branch_places[1].callers, ["f"]);
         assert_eq!(report.losses[0].function, "strcoll");
         assert_eq!(report.mismatches.len(), 1);
         assert_eq!(report.cpu, Duration::from_millis(250));

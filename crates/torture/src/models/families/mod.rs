@@ -1,0 +1,48 @@
+//! The families, and how their cases are made.
+
+mod numbers;
+mod streams;
+mod strings;
+
+use super::case::Case;
+use crate::rng::Rng;
+
+/// Functions that belong together, tested by one program.
+pub struct Family {
+    pub name: &'static str,
+    /// Text of `models/<name>.c`.
+    pub source: &'static str,
+    /// Makes one case.
+    pub generate: fn(&mut Rng) -> Case,
+    /// Functions whose losses are known: what the model hands to the real function.
+    pub known_losses: &'static [&'static str],
+}
+
+/// Everything that families include.
+pub const HARNESS: &str = include_str!("../../../models/harness.h");
+
+/// A family whose models lose nothing.
+macro_rules! family {
+    ($name:literal, $generate:path) => {
+        family!($name, $generate, &[])
+    };
+    ($name:literal, $generate:path, $known_losses:expr) => {
+        Family {
+            name: $name,
+            source: include_str!(concat!("../../../models/", $name, ".c")),
+            generate: $generate,
+            known_losses: $known_losses,
+        }
+    };
+}
+
+/// All families, in the order in which they are tried.
+pub const ALL: &[Family] = &[
+    family!("search", strings::search),
+    family!("compare", strings::compare),
+    family!("copy", strings::copy),
+    family!("split", strings::split),
+    family!("character", numbers::character),
+    family!("number", numbers::number),
+    family!("stream", streams::stream),
+];

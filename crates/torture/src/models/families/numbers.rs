@@ -1,0 +1,93 @@
+//! Cases for ctype.h and for integers from text.
+
+use crate::models::case::Case;
+use crate::models::words::{any_long, int, long, string};
+use crate::rng::Rng;
+
+pub fn character(rng: &mut Rng) -> Case {
+    let check = *rng.pick(&[
+        "isalnum", "isalpha", "isascii", "isblank", "iscntrl", "isdigit", "isgraph", "islower",
+        "isprint", "ispunct", "isspace", "isupper", "isxdigit", "toascii", "tolower", "toupper",
+        "abs", "labs", "llabs", "imaxabs",
+    ]);
+    let case = Case::new(check, rng);
+    match check {
+        "labs" | "llabs" | "imaxabs" => {
+            // The most negative number has no absolute value.
+            case.symbolic(long(any_long(rng).max(-i64::MAX)))
+        }
+        "abs" => case.symbolic(int((any_long(rng) as i32).max(-i32::MAX))),
+        // These are defined for any int.
+        "isascii" | "toascii" | "tolower" | "toupper" if rng.one_in(3) => {
+            case.symbolic(int(any_long(rng) as i32))
+        }
+        _ => case.symbolic(int(rng.between(0, 383) as i32 - 128)),
+    }
+}
+
+/// Text that is nearly a number: blanks, sign, prefix, digits, junk.
+pub fn integer_text(rng: &mut Rng) -> Vec<u8> {
+    let starts: &[&str] = &[
+        "",
+        "",
+        "",
+        " ",
+        "\t\n-",
+        "+",
+        "-",
+        "- ",
+        "0",
+        "0x",
+        "0X",
+        "-0x",
+        "0b1",
+        "++",
+        "\u{b}+0",
+        "922337203685477580",
+        "-922337203685477580",
+        "1844674407370955161",
+        "0x7fffffffffffffff",
+        "-1844674407370955161",
+        "777777777777777777777",
+        "\x0c\r 0X",
+    ];
+    let digits: &[&[u8]] = &[
+        b"01",
+        b"0123456789",
+        b"0123456789abcdefABCDEFxXgz",
+        b" 7-+xX",
+        b"89",
+    ];
+    let most = if rng.one_in(4) { 40 } else { 6 };
+    let alphabet = *rng.pick(digits);
+    let mut text = rng.pick(starts).as_bytes().to_vec();
+    text.extend(string(rng, alphabet, most));
+    if rng.one_in(6) {
+        text.push(rng.between(1, 255) as u8);
+    }
+    text
+}
+
+pub fn number(rng: &mut Rng) -> Case {
+    let check = *rng.pick(&[
+        "strtol",
+        "strtoul",
+        "strtoll",
+        "strtoull",
+        "strtoimax",
+        "strtoumax",
+        "strtoq",
+        "strtouq",
+        "__strtol_internal",
+        "__strtoul_internal",
+        "atoi",
+        "atol",
+        "atoll",
+    ]);
+    let base = match rng.below(4) {
+        0 => rng.between(0, 40) as i32 - 2,
+        _ => *rng.pick(&[0, 10, 16, 8, 2, 36]),
+    };
+    let text = integer_text(rng);
+    Case::new(check, rng).text(text).concrete(int(base))
+}
