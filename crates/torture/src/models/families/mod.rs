@@ -1,6 +1,7 @@
 //! The families, and how their cases are made.
 
 mod numbers;
+mod options;
 mod streams;
 mod strings;
 
@@ -45,4 +46,5 @@ pub const ALL: &[Family] = &[
     family!("character", numbers::character),
     family!("number", numbers::number),
     family!("stream", streams::stream),
+    family!("getopt", options::getopt),
 ];

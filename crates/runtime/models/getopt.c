@@ -1,0 +1,386 @@
+/* getopt.h: options of the command line, as glibc takes them.
+ *
+ * Every comparison of an argument's bytes is a branch: with '-', with each letter of the short
+ * options, with each name of the long ones. What follows from the comparisons (which option it is)
+ * is handed back as a concrete value, because the branches say all about it.
+ *
+ * Messages are libc's own, in libc's own translation. */
+#include "model.h"
+#include <getopt.h>
+#include <libintl.h>
+#include <locale.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
+char *__plx_m_strchr(const char *s, int c);
+size_t __plx_m_strlen(const char *s);
+int __plx_m_strcmp(const char *a, const char *b);
+int __plx_m_strncmp(const char *a, const char *b, size_t n);
+
+/* What to do with an argument that is no option. */
+enum ordering { move_behind, stop_there, hand_out };
+
+/* Where the scan stands between calls. */
+static struct {
+    int is_running;
+    enum ordering ordering;
+    /* Short options still to come in the present argument, or NULL. */
+    char *rest;
+    /* Arguments [first, last) are no options and have been passed over. */
+    int first, last;
+    /* What the last call left in optarg and optopt. libc writes both after every call, also when
+     * that one had nothing to say. */
+    char *argument;
+    int offender;
+} scan;
+
+/* One call. */
+struct call {
+    int count;
+    char **arguments;
+    /* Without the leading sign. */
+    const char *letters;
+    const struct option *names;
+    int *index;
+    int names_after_one_dash;
+    int is_noisy;
+};
+
+/* The domain under which libc keeps its messages. */
+#define TRANSLATED(text) dcgettext("libc", text, LC_MESSAGES)
+
+static void complain(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    if (fwide(stderr, 0) > 0) {
+        char *text;
+        if (vasprintf(&text, format, arguments) >= 0) {
+            fwprintf(stderr, L"%s", text);
+            free(text);
+        }
+    } else {
+        vfprintf(stderr, format, arguments);
+    }
+    va_end(arguments);
+}
+
+/* What the program is told when an argument is missing. */
+static int missing(const struct call *call)
+{
+    return call->letters[0] == ':' ? ':' : '?';
+}
+
+static int begin(const char *letters, int posix)
+{
+    if (optind == 0)
+        optind = 1;
+    scan.first = scan.last = optind;
+    scan.rest = NULL;
+    scan.is_running = 1;
+    if (letters[0] == '-')
+        scan.ordering = hand_out;
+    else if (letters[0] == '+' || posix || getenv("POSIXLY_CORRECT") != NULL)
+        scan.ordering = stop_there;
+    else
+        scan.ordering = move_behind;
+    return letters[0] == '-' || letters[0] == '+';
+}
+
+static void reverse(char **from, char **to)
+{
+    while (from < --to) {
+        char *other = *from;
+        *from++ = *to;
+        *to = other;
+    }
+}
+
+/* Moves the arguments passed over behind the options that came after them. */
+static void exchange(char **arguments)
+{
+    reverse(arguments + scan.first, arguments + scan.last);
+    reverse(arguments + scan.last, arguments + optind);
+    reverse(arguments + scan.first, arguments + optind);
+    scan.first += optind - scan.last;
+    scan.last = optind;
+}
+
+static int is_option(const char *argument)
+{
+    return argument[0] == '-' && argument[1] != '\0';
+}
+
+/* Of two options with a common beginning it matters not which is meant. */
+static int are_alike(const struct option *a, const struct option *b)
+{
+    return a->has_arg == b->has_arg && a->flag == b->flag && a->val == b->val;
+}
+
+static int is_rival(const struct call *call, const struct option *first, const struct option *other)
+{
+    return call->names_after_one_dash || !are_alike(first, other);
+}
+
+static int ambiguous(const struct call *call, const char *prefix, size_t length,
+                     const struct option *first)
+{
+    if (call->is_noisy) {
+        flockfile(stderr);
+        complain(TRANSLATED("%s: option '%s%s' is ambiguous; possibilities:"), call->arguments[0],
+                 prefix, scan.rest);
+        for (const struct option *other = call->names; other->name != NULL; other++)
+            if (strncmp(other->name, scan.rest, length) == 0 &&
+                (other == first || (other > first && is_rival(call, first, other))))
+                complain(" '%s%s'", prefix, other->name);
+        complain("\n");
+        funlockfile(stderr);
+    }
+    scan.rest += strlen(scan.rest);
+    optind++;
+    scan.offender = 0;
+    return '?';
+}
+
+/* The option was found: its argument, if any, and what the program wants to hear. */
+static int take_long(const struct call *call, const char *prefix, const struct option *found,
+                     char *end)
+{
+    optind++;
+    scan.rest = NULL;
+    if (*end != '\0') {
+        if (found->has_arg == no_argument) {
+            if (call->is_noisy)
+                complain(TRANSLATED("%s: option '%s%s' doesn't allow an argument\n"),
+                         call->arguments[0], prefix, found->name);
+            scan.offender = found->val;
+            return '?';
+        }
+        scan.argument = end + 1;
+    } else if (found->has_arg == required_argument) {
+        if (optind >= call->count) {
+            if (call->is_noisy)
+                complain(TRANSLATED("%s: option '%s%s' requires an argument\n"), call->arguments[0],
+                         prefix, found->name);
+            scan.offender = found->val;
+            return missing(call);
+        }
+        scan.argument = call->arguments[optind++];
+    }
+    if (call->index != NULL)
+        *call->index = (int)(found - call->names);
+    if (found->flag != NULL) {
+        *found->flag = found->val;
+        return 0;
+    }
+    return found->val;
+}
+
+/* A long option starts at scan.rest. -1 if it may be short ones. */
+static int long_option(const struct call *call, const char *prefix)
+{
+    char *end = scan.rest;
+    while (*end != '\0' && *end != '=')
+        end++;
+    size_t length = (size_t)(end - scan.rest);
+
+    /* A whole name wins; else the first that begins like this, if there is no other. */
+    const struct option *first = NULL, *rival = NULL, *option;
+    for (option = call->names; option->name != NULL; option++) {
+        if (__plx_m_strncmp(option->name, scan.rest, length) != 0)
+            continue;
+        if (strlen(option->name) == length)
+            return take_long(call, prefix, option, end);
+        if (first == NULL)
+            first = option;
+        else if (rival == NULL && is_rival(call, first, option))
+            rival = option;
+    }
+    if (rival != NULL)
+        return ambiguous(call, prefix, length, first);
+    if (first != NULL)
+        return take_long(call, prefix, first, end);
+
+    if (call->names_after_one_dash && call->arguments[optind][1] != '-' &&
+        __plx_m_strchr(call->letters, *scan.rest) != NULL)
+        return -1;
+    if (call->is_noisy)
+        complain(TRANSLATED("%s: unrecognized option '%s%s'\n"), call->arguments[0], prefix,
+                 scan.rest);
+    scan.rest = NULL;
+    optind++;
+    scan.offender = 0;
+    return '?';
+}
+
+static int argument_missing(const struct call *call, char letter)
+{
+    if (call->is_noisy)
+        complain(TRANSLATED("%s: option requires an argument -- '%c'\n"), call->arguments[0], letter);
+    scan.offender = letter;
+    return missing(call);
+}
+
+/* A short option is at scan.rest. */
+static int short_option(const struct call *call)
+{
+    char letter = *scan.rest++;
+    const char *known = __plx_m_strchr(call->letters, letter);
+    if (*scan.rest == '\0')
+        optind++;
+    if (known == NULL || letter == ':' || letter == ';') {
+        if (call->is_noisy)
+            complain(TRANSLATED("%s: invalid option -- '%c'\n"), call->arguments[0], letter);
+        scan.offender = letter;
+        return '?';
+    }
+    /* The same letter, but concrete: the comparisons have pinned it down. */
+    letter = *known;
+    if (letter == 'W' && known[1] == ';' && call->names != NULL) {
+        /* -W name is --name. */
+        if (*scan.rest == '\0') {
+            if (optind == call->count)
+                return argument_missing(call, letter);
+            scan.rest = call->arguments[optind];
+        }
+        struct call as_long = *call;
+        as_long.names_after_one_dash = 0;
+        return long_option(&as_long, "-W ");
+    }
+    if (known[1] == ':') {
+        int is_optional = known[2] == ':', result = letter;
+        if (*scan.rest != '\0') {
+            scan.argument = scan.rest;
+            optind++;
+        } else if (!is_optional) {
+            if (optind == call->count)
+                result = argument_missing(call, letter);
+            else
+                scan.argument = call->arguments[optind++];
+        }
+        scan.rest = NULL;
+        return result;
+    }
+    return letter;
+}
+
+/* Goes to the next argument with options. Gives 0, or what the program is told at once. */
+static int next_argument(const struct call *call)
+{
+    /* The program may have moved optind back. */
+    if (scan.last > optind)
+        scan.last = optind;
+    if (scan.first > optind)
+        scan.first = optind;
+
+    if (scan.ordering == move_behind) {
+        if (scan.first != scan.last && scan.last != optind)
+            exchange(call->arguments);
+        else if (scan.last != optind)
+            scan.first = optind;
+        while (optind < call->count && !is_option(call->arguments[optind]))
+            optind++;
+        scan.last = optind;
+    }
+    if (optind != call->count && __plx_m_strcmp(call->arguments[optind], "--") == 0) {
+        optind++;
+        if (scan.first != scan.last && scan.last != optind)
+            exchange(call->arguments);
+        else if (scan.first == scan.last)
+            scan.first = optind;
+        scan.last = optind = call->count;
+    }
+    if (optind == call->count) {
+        if (scan.first != scan.last)
+            optind = scan.first;
+        return -1;
+    }
+    if (!is_option(call->arguments[optind])) {
+        if (scan.ordering == stop_there)
+            return -1;
+        scan.argument = call->arguments[optind++];
+        return 1;
+    }
+    return 0;
+}
+
+static int step(struct call *call, int posix)
+{
+    if (call->count < 1)
+        return -1;
+    scan.argument = NULL;
+    if (optind == 0 || !scan.is_running)
+        call->letters += begin(call->letters, posix);
+    else if (call->letters[0] == '-' || call->letters[0] == '+')
+        call->letters++;
+    call->is_noisy = opterr != 0 && call->letters[0] != ':';
+
+    if (scan.rest == NULL || *scan.rest == '\0') {
+        int result = next_argument(call);
+        if (result != 0)
+            return result;
+        char *argument = call->arguments[optind];
+        if (call->names != NULL) {
+            if (argument[1] == '-') {
+                scan.rest = argument + 2;
+                return long_option(call, "--");
+            }
+            if (call->names_after_one_dash &&
+                (argument[2] != '\0' || __plx_m_strchr(call->letters, argument[1]) == NULL)) {
+                scan.rest = argument + 1;
+                result = long_option(call, "-");
+                if (result != -1)
+                    return result;
+            }
+        }
+        scan.rest = argument + 1;
+    }
+    return short_option(call);
+}
+
+static int next_option(struct call *call, int posix)
+{
+    int result = step(call, posix);
+    optarg = scan.argument;
+    optopt = scan.offender;
+    return result;
+}
+
+int __plx_m_getopt(int count, char *const *arguments, const char *letters)
+{
+    struct call call = {.count = count, .arguments = (char **)arguments, .letters = letters};
+    return next_option(&call, 0);
+}
+
+/* What getopt is called in programs that ask for POSIX alone. */
+int __plx_m___posix_getopt(int count, char *const *arguments, const char *letters)
+{
+    struct call call = {.count = count, .arguments = (char **)arguments, .letters = letters};
+    return next_option(&call, 1);
+}
+
+int __plx_m_getopt_long(int count, char *const *arguments, const char *letters,
+                        const struct option *names, int *index)
+{
+    struct call call = {.count = count,
+                        .arguments = (char **)arguments,
+                        .letters = letters,
+                        .names = names,
+                        .index = index};
+    return next_option(&call, 0);
+}
+
+int __plx_m_getopt_long_only(int count, char *const *arguments, const char *letters,
+                             const struct option *names, int *index)
+{
+    struct call call = {.count = count,
+                        .arguments = (char **)arguments,
+                        .letters = letters,
+                        .names = names,
+                        .index = index,
+                        .names_after_one_dash = 1};
+    return next_option(&call, 0);
+}
