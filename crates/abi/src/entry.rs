@@ -90,6 +90,15 @@ pub struct Global {
     pub name: u64,
 }
 
+/// What a program's `main` is called with.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Arguments {
+    pub argc: i32,
+    pub argv: *mut *const u8,
+    pub envp: *mut *const u8,
+}
+
 /// A type in an entry point's signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
@@ -176,4 +185,11 @@ pub mod symbol {
     pub const MODEL_PREFIX: &str = "__plx_m_";
     /// C string: path of the plain program, run instead when tracing is impossible.
     pub const PLAIN_PATH: &str = "__plx_plain_path";
+    /// What the program's `main` is called in the traced variant. The `main` that the C start-up code
+    /// calls is ours: it calls [`ENTER`], then this one.
+    pub const MAIN: &str = "__plx_main";
+    /// `void __plx_enter(struct arguments *, int (*main)())`: the runtime has the last word about what
+    /// `main` is given (see [`Arguments`](super::Arguments)) and leaves the labels for it as
+    /// [`tls`](crate::tls) says.
+    pub const ENTER: &str = "__plx_enter";
 }

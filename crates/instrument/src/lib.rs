@@ -35,6 +35,7 @@ use std::collections::HashSet;
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMModuleRef;
+use parallax_abi::entry::symbol;
 use parallax_record::{Kind, SiteTable, SitesMeta, encode};
 
 use crate::ir::Value;
@@ -103,6 +104,10 @@ fn trace(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentError> 
         }
     }
     globals::register(module, &globals);
+    // The runtime comes before the program: see the symbol's description.
+    if let Some(main) = module.function("main") {
+        main.set_name(symbol::MAIN);
+    }
     verify(module)
 }
 

@@ -268,6 +268,11 @@ pub unsafe fn label_argument(core: &mut Core, index: u32, address: u64, count: u
     }
 }
 
+/// Labels of `argc`, `argv` and `envp` when the program's `main` is called.
+pub fn main_labels() -> [u32; 3] {
+    [0; 3]
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -21,6 +21,7 @@ mod access;
 mod buffer;
 mod context;
 mod core_state;
+mod entrance;
 pub mod entries;
 mod events;
 mod global;

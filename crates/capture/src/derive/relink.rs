@@ -57,10 +57,10 @@ impl Link<'_> {
         let shared = items
             .iter()
             .any(|item| *item == Item::Option(vec!["-shared".to_owned()]));
-        let mut words = Words {
-            link: self,
-            ..Words::new(self)
-        };
+        let mut words = Words::new(self);
+        if self.variant == Variant::Traced {
+            self.add_main(&mut words, shared)?;
+        }
         for item in &items {
             words.add(item)?;
         }
@@ -145,6 +145,30 @@ impl Link<'_> {
         // Ours first among the paths that this program adds, and good for libraries of libraries.
         if !self.libraries.is_empty() {
             words.linker("--disable-new-dtags");
+        }
+        Ok(())
+    }
+
+    /// `main` is called otherwise in traced objects; whoever looks for it must find the right one. Comes
+    /// before all inputs, or an archive would offer its plain one.
+    fn add_main(&self, words: &mut Words<'_>, shared: bool) -> Result<(), DeriveError> {
+        let main = entry::symbol::MAIN;
+        if !symbols::defined(self.objects)?.contains(main) {
+            let wanted = symbols::wanted_from_runtime(self.objects)?;
+            if wanted.iter().any(|name| name == main) {
+                words.linker(&format!("--defsym={main}=main"));
+            }
+            if !shared {
+                words.notes.push(
+                    "main was not captured: each run starts the program anew, and the number of \
+                     arguments has no label"
+                        .to_owned(),
+                );
+            }
+        } else if shared {
+            words.linker(&format!("--defsym=main={main}"));
+        } else {
+            words.words.push(support::main(self.options)?.into());
         }
         Ok(())
     }

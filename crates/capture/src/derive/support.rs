@@ -77,6 +77,26 @@ pub fn plain_path(plain: &Path, options: &Options<'_>) -> Result<PathBuf, Derive
     )
 }
 
+/// The object with the `main` that comes before the program's own.
+pub fn main(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
+    let (main, enter) = (symbol::MAIN, symbol::ENTER);
+    // In C and not in the runtime: one frame that can be unwound, and none at all in programs whose `main`
+    // was not captured.
+    c_text(
+        &format!(
+            "struct arguments {{ int argc; char **argv, **envp; }};\n\
+             int {main}();\n\
+             void {enter}(struct arguments *, int (*)());\n\
+             int main(int argc, char **argv, char **envp) {{\n\
+                 struct arguments given = {{argc, argv, envp}};\n\
+                 {enter}(&given, {main});\n\
+                 return {main}(given.argc, given.argv, given.envp);\n\
+             }}\n"
+        ),
+        options,
+    )
+}
+
 /// The object that sets the sanitizers' defaults. The environment still overrides them.
 pub fn sanitizer_defaults(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
     // A plain program survives what it cannot allocate, and many a program ends without
