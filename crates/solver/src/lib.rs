@@ -1,0 +1,60 @@
+//! Which input takes the other side: queries over the constraints of a path, answered in layers.
+//!
+//! A [`Solver`] lives as long as an exploration; a [`Path`] as long as one trace. A query is a
+//! prefix of the path and a goal; the [`Answer`] is a [`Model`] (the few bytes that
+//! must differ from the seed's), a [`Core`] (constraints that contradict the goal), or
+//! the reason why there is neither: a limit or a broken back end is an answer, not an error.
+//!
+//! Layers, each owning the next:
+//!
+//! 1. [`slice`]: only constraints that share input bytes with the goal.
+//! 2. bit-blasting into CaDiCaL, one incremental circuit per group of bytes ([`blast`]).
+//!
+//! Whatever a layer claims to be a model is evaluated on all constraints of the slice before it is believed.
+
+mod blast;
+mod config;
+mod constraint;
+mod dense;
+mod hash;
+mod layer;
+mod overlay;
+mod path;
+mod sets;
+mod shared;
+mod slice;
+mod statistics;
+mod terms;
+
+pub use config::{Config, Limits, SmtProgram};
+pub use constraint::{Answer, Constraint, Core, Holds, Model, Variable, Why};
+pub use layer::Layer;
+pub use overlay::Overlay;
+pub use path::Path;
+pub use statistics::{LayerStatistics, Statistics};
+
+use parallax_expr::Store;
+use std::sync::Arc;
+
+/// Configuration, back ends, what was learned from earlier paths, and statistics.
+pub struct Solver {
+    shared: Arc<shared::Shared>,
+}
+
+impl Solver {
+    pub fn new(config: Config) -> Solver {
+        Solver {
+            shared: Arc::new(shared::Shared::new(config)),
+        }
+    }
+
+    /// A path without constraints. `names` gives the stable id of each source of the trace.
+    pub fn path<'p, S: Store>(&self, store: &'p S, names: &'p [u32]) -> Path<'p, S> {
+        Path::new(Arc::clone(&self.shared), store, names)
+    }
+
+    /// What has happened so far.
+    pub fn statistics(&self) -> Statistics {
+        self.shared.statistics()
+    }
+}

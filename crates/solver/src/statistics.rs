@@ -1,0 +1,45 @@
+//! What a solver did, for reports and benchmarks.
+
+use crate::layer::Layer;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Counts over all paths of a solver.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Statistics {
+    pub queries: u64,
+    /// What each layer answered and how long it took, without the layers below.
+    pub layers: BTreeMap<Layer, LayerStatistics>,
+    pub unknown: u64,
+    /// Unknown because a limit on conflicts, time or size was reached.
+    pub limits: u64,
+    /// Models that did not satisfy their query and were thrown away.
+    pub wrong_models: u64,
+    /// Failures of the SMT program, by reason.
+    pub failures: BTreeMap<String, u64>,
+    /// Set when a back end was switched off: its name and why.
+    pub switched_off: Option<String>,
+    /// Oracle mode only: contradictions between layers.
+    pub disagreements: Vec<String>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LayerStatistics {
+    pub sat: u64,
+    pub unsat: u64,
+    pub time: Duration,
+}
+
+impl LayerStatistics {
+    /// Queries that the layer decided.
+    pub fn answers(&self) -> u64 {
+        self.sat + self.unsat
+    }
+}
+
+impl Statistics {
+    /// Time spent in all layers.
+    pub fn time(&self) -> Duration {
+        self.layers.values().map(|layer| layer.time).sum()
+    }
+}
