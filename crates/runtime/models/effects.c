@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-void __plx_loss(unsigned kind, const char *name, unsigned long site);
-
 /* A model that calls the function, then does what is said with its result. */
 #define AFTER(type, name, parameters, arguments, effect)                                           \
     type __plx_m_##name parameters                                                                 \
