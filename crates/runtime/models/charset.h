@@ -26,6 +26,9 @@ static inline enum charset current_charset(void)
 #define INVALID ((size_t)-1)
 #define INCOMPLETE ((size_t)-2)
 
+/* In bytes, in any locale. (MB_LEN_MAX is 1 in freestanding code.) */
+enum { longest_character = 16 };
+
 static inline size_t invalid(void)
 {
     errno = EILSEQ;

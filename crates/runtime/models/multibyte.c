@@ -11,15 +11,11 @@
 #include "model.h"
 #include "charset.h"
 #include <errno.h>
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <wchar.h>
-
-/* Larger than the largest character of UTF-8 in its widest form. */
-enum { longest = 6 };
 
 /* How a partial character is kept. */
 static unsigned bytes_seen(const mbstate_t *state) { return (unsigned)state->__count & 0xff; }
@@ -90,8 +86,8 @@ static size_t decode(wchar_t *to, const char *s, size_t n, mbstate_t *state)
     int error = errno;
     size_t real = mbrtowc(&expected, s, n, &other);
     int real_error = errno;
-    /* A character of UTF-8 with its length is all that can have been looked at. */
-    size_t looked_at = n < longest ? n : longest;
+    /* No more than one character can have been looked at. */
+    size_t looked_at = n < longest_character ? n : longest_character;
     if (looked_at > real)
         looked_at = real;
     if (real == 0)
@@ -224,7 +220,7 @@ static size_t to_wide(wchar_t *to, const char **from, size_t limit, size_t n, mb
         if (portion == 0)
             break;
         /* No byte behind the terminator may be looked at. */
-        size_t most = portion < MB_LEN_MAX ? portion : MB_LEN_MAX, have = strnlen(s, most);
+        size_t most = portion < longest_character ? portion : longest_character, have = strnlen(s, most);
         if (have < most)
             have++;
         wchar_t character;

@@ -2,7 +2,6 @@
  * other direction is: see multibyte.c. */
 #include "model.h"
 #include "charset.h"
-#include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +32,7 @@ static size_t encode_utf8(char *to, unsigned character)
 /* One character to room for the longest; as wcrtomb with nothing left out. */
 static size_t encode(char *to, wchar_t character, mbstate_t *state)
 {
-    char expected[MB_LEN_MAX];
+    char expected[longest_character];
     int error = errno;
     mbstate_t other = *state;
     __plx_clear(&other, sizeof other);
@@ -67,7 +66,7 @@ static size_t encode(char *to, wchar_t character, mbstate_t *state)
 size_t __plx_m_wcrtomb(char *restrict to, wchar_t character, mbstate_t *restrict state)
 {
     static mbstate_t own;
-    char bytes[MB_LEN_MAX];
+    char bytes[longest_character];
     if (to == NULL)
         character = L'\0';
     size_t length = encode(bytes, character, state != NULL ? state : &own);
@@ -95,7 +94,7 @@ static size_t to_bytes(char *to, const wchar_t **from, size_t limit, size_t n, m
     for (; limit > 0; limit--) {
         if (to != NULL && done == n)
             break;
-        char bytes[MB_LEN_MAX];
+        char bytes[longest_character];
         wchar_t character = *s;
         size_t length = encode(bytes, character, state);
         if (length == INVALID) {
@@ -136,7 +135,7 @@ size_t __plx_m_wcsnrtombs(char *restrict to, const wchar_t **restrict from, size
         return to_bytes(to, from, limit, n, state);
     size_t count = wcsnrtombs(to, from, readable, n, state);
     /* Where it met an invalid character, it does not say how many bytes it has written. */
-    size_t most = count != INVALID ? count + 1 : readable * MB_LEN_MAX;
+    size_t most = count != INVALID ? count + 1 : readable * longest_character;
     if (to != NULL)
         __plx_clear(to, most < n ? most : n);
     __plx_clear(from, sizeof *from);

@@ -1,4 +1,4 @@
-/* wchar.h: strings of wide characters. Comparisons give -1, 0 or 1, as glibc's do. */
+/* wchar.h: strings of wide characters. */
 #include "model.h"
 #include "charset.h"
 #include <wchar.h>

@@ -103,16 +103,16 @@ fn a_function_without_model_is_found() {
     let failure = broken(
         "lost",
         r#"#include "harness.h"
-        REAL(strcoll)
+        REAL(a64l)
         static void check_broken(struct world *world) {
             char *text = take_text(world);
-            int order = CALL(world, strcoll, (text, "other"));
-            PUT(world, order);
+            long number = CALL(world, a64l, (text));
+            PUT(world, number);
         }
         FAMILY(CHECK(broken))"#,
     );
     assert!(failure.to_string().contains("lost: "), "{failure}");
-    assert!(failure.to_string().contains("strcoll"), "{failure}");
+    assert!(failure.to_string().contains("a64l"), "{failure}");
 }
 
 #[test]

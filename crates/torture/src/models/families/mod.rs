@@ -2,8 +2,10 @@
 
 mod numbers;
 mod options;
+mod sorting;
 mod streams;
 mod strings;
+mod wide;
 
 use super::case::Case;
 use crate::rng::Rng;
@@ -47,4 +49,9 @@ pub const ALL: &[Family] = &[
     family!("number", numbers::number),
     family!("stream", streams::stream),
     family!("getopt", options::getopt),
+    family!("sort", sorting::sort),
+    family!("multibyte", wide::multibyte),
+    family!("wide_class", wide::class),
+    family!("wide_string", wide::strings),
+    family!("locale", wide::locale),
 ];
