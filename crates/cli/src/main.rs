@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
-use commands::{cc, clean, coverage, doctor, trace, variant};
+use commands::{cc, clean, coverage, doctor, explore, schema, trace, variant};
 use console::Palette;
 use exit::Exit;
 use failure::Failure;
@@ -32,10 +32,12 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Explore(Box<explore::Arguments>),
     Trace(trace::Arguments),
     Coverage(coverage::Arguments),
     Doctor(doctor::Arguments),
     Variant(variant::Arguments),
+    Schema(schema::Arguments),
     Cc(cc::Arguments),
     Clean(clean::Arguments),
 }
@@ -61,6 +63,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     }
     end_on_interrupt();
     let exit = match command {
+        Command::Explore(arguments) => explore::run(&arguments),
+        Command::Schema(arguments) => schema::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Coverage(arguments) => coverage::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),

@@ -7,14 +7,20 @@
 //!
 //! Covered programs count in a [`coverage::CoverageRegion`] instead; [`coverage::Coverage`] is what they counted.
 
+pub mod archive;
 pub mod coverage;
 pub mod doctor;
 pub mod execute;
+pub mod explore;
+pub mod finding;
 pub mod libraries;
+pub mod path;
 pub mod region;
 pub mod run;
+pub mod sanitizer;
 pub mod scenario;
 pub mod selfcheck;
+pub mod sensitive;
 pub mod shared;
 pub mod sites;
 pub mod trace;

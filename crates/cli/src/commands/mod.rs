@@ -4,6 +4,8 @@ pub mod cc;
 pub mod clean;
 pub mod coverage;
 pub mod doctor;
+pub mod explore;
+pub mod schema;
 mod shared;
 pub mod trace;
 pub mod variant;

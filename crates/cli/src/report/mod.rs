@@ -6,7 +6,9 @@
 //! words only when an entry is shown.
 
 pub mod coverage;
+pub mod document;
 mod explain;
+pub mod explore;
 mod json;
 mod outcome;
 mod source;

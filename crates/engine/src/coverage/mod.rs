@@ -15,10 +15,11 @@ mod tests;
 
 use std::collections::{BTreeMap, HashMap};
 
-use parallax_abi::SiteId;
+use parallax_abi::{SiteId, SiteKind};
+use parallax_record::SiteTable;
 
 use crate::sites::ModuleSites;
-pub use region::CoverageRegion;
+pub use region::{Counter, CoverageRegion};
 
 /// What was counted, by site and by place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -90,6 +91,29 @@ pub enum Why {
     Damaged,
 }
 
+/// What a counter counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counted {
+    Block(SiteId),
+    /// A branch, and the side that is counted.
+    Side(SiteId, bool),
+}
+
+/// What each counter of a module counts, in order.
+pub fn counted(table: &SiteTable) -> Vec<Counted> {
+    let sites = table.functions.iter().flat_map(|function| &function.sites);
+    sites
+        .flat_map(|site| {
+            let id = SiteId(site.id);
+            match SiteKind::from_byte(site.kind) {
+                Some(SiteKind::Block) => vec![Counted::Block(id)],
+                Some(SiteKind::Branch) => vec![Counted::Side(id, false), Counted::Side(id, true)],
+                _ => vec![],
+            }
+        })
+        .collect()
+}
+
 /// So many of so many.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Share {
@@ -111,7 +135,14 @@ impl Coverage {
     /// Reads what has been counted so far. Modules of the tables that the region does not know
     /// were never loaded: nothing of them ran.
     pub fn read(region: &CoverageRegion, tables: &[ModuleSites]) -> Coverage {
-        collect::collect(&region.snapshot(), tables)
+        Coverage::read_all(&[region], tables)
+    }
+
+    /// What has been counted in several regions together.
+    pub fn read_all(regions: &[&CoverageRegion], tables: &[ModuleSites]) -> Coverage {
+        let snapshots = regions.iter().map(|region| region.snapshot());
+        let joined = snapshots.reduce(region::Snapshot::join).unwrap_or_default();
+        collect::collect(&joined, tables)
     }
 
     /// How often a block ran, in all modules that contain it; `None` if it is not a block that was counted.

@@ -1,6 +1,6 @@
 //! The shared memory that covered programs count in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::mem::{offset_of, size_of};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -22,6 +22,13 @@ pub struct CoverageRegion {
     capacity: u32,
 }
 
+/// One counter of a module, by its place in the order of the module's site table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Counter {
+    pub module: u64,
+    pub index: u32,
+}
+
 /// What the region says about one module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
@@ -39,6 +46,28 @@ pub(super) struct Snapshot {
     pub modules: BTreeMap<u64, Entry>,
     /// How often a module found no room; one for each process that tried.
     pub refused: u32,
+}
+
+impl Snapshot {
+    /// Counts of both. A module that only one of them knows is as that one says.
+    pub fn join(mut self, other: Snapshot) -> Snapshot {
+        self.refused += other.refused;
+        for (module, entry) in other.modules {
+            match (self.modules.get_mut(&module), entry) {
+                (Some(Entry::Counters(sum)), Entry::Counters(more)) if sum.len() == more.len() => {
+                    for (sum, more) in sum.iter_mut().zip(more) {
+                        *sum = sum.saturating_add(more);
+                    }
+                }
+                (Some(known), more @ Entry::Counters(_)) => *known = more,
+                (Some(_), _) => {}
+                (None, entry) => {
+                    self.modules.insert(module, entry);
+                }
+            }
+        }
+        self
+    }
 }
 
 impl CoverageRegion {
@@ -88,6 +117,27 @@ impl CoverageRegion {
             modules,
             refused: self.read_u32(offset_of!(Header, refused)),
         }
+    }
+
+    /// Counters that are not zero and not among the known ones, which they join.
+    pub fn newly_counted(&self, known: &mut HashSet<Counter>) -> Vec<Counter> {
+        let mut fresh = Vec::new();
+        for (module, entry) in self.snapshot().modules {
+            let Entry::Counters(counters) = entry else {
+                continue;
+            };
+            let counted = counters.iter().enumerate().filter(|(_, count)| **count > 0);
+            for (index, _) in counted {
+                let counter = Counter {
+                    module,
+                    index: index as u32,
+                };
+                if known.insert(counter) {
+                    fresh.push(counter);
+                }
+            }
+        }
+        fresh
     }
 
     fn entry(&self, first: u32, count: u32) -> Entry {

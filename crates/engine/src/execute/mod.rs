@@ -103,7 +103,7 @@ impl Executor {
 }
 
 /// Writes the scenario's files below `directory`.
-fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError> {
+pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError> {
     for (name, contents) in &scenario.files {
         let path = Path::new(name.as_os_str());
         let is_inside = path

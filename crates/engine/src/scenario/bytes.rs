@@ -154,9 +154,11 @@ mod tests {
 
     #[test]
     fn a_scenario_of_any_bytes_comes_back_from_json() {
-        let mut scenario = Scenario::default();
-        scenario.argv = vec![b"-x".into(), b"\xfe".into()];
-        scenario.stdin = b"a\0b".into();
+        let mut scenario = Scenario {
+            argv: vec![b"-x".into(), b"\xfe".into()],
+            stdin: b"a\0b".into(),
+            ..Scenario::default()
+        };
         scenario.files.insert(b"\xff".into(), b"\x80".into());
         scenario.files.insert(b"base64:trap".into(), b"1".into());
         let text = serde_json::to_string(&scenario).unwrap();

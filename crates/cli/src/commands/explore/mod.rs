@@ -1,0 +1,216 @@
+//! `parallax explore`: new inputs for new paths and errors.
+
+mod seed;
+mod watch;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use parallax_capture::Variant;
+use parallax_engine::archive::{Archive, ArchiveError};
+use parallax_engine::execute::Settings;
+use parallax_engine::explore::{ExploreError, Options, Programs, explore};
+use parallax_engine::region::{Limits, Symbolic};
+use parallax_solver::Config;
+
+use super::shared;
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::explore::{self as report, ExploreReport};
+use crate::size::{parse_bytes, parse_seconds};
+use watch::Watcher;
+
+/// Find new inputs for a captured program: new paths, new errors
+///
+/// Starts from one command line, or from nothing with --sym-arg and the like, changes the input so that branches go the
+/// other way, operations fail and inputs end elsewhere, and keeps every input that runs new code.
+/// Errors (crash, failed assertion, out-of-bounds access and other sanitizer reports, hanging) are reported when they
+/// were seen on the plain program or on the one built with sanitizers.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  parallax explore ./prog -- -x file.txt
+  parallax explore ./prog --stdin input.txt --time 5m
+  parallax explore ./prog --sym-args 0 2 10 --sym-stdin 8 --sym-file A 8
+  parallax explore ./prog --runs 1000 --seed 7 --json -- 1+2 | jq '.findings[].scenario.argv'
+
+Files that the arguments name are copied; every run has a directory of its own. Generated inputs are run in a
+sandbox. Tests and findings are kept in .parallax/explore/ (--output).
+Exit code: 0 nothing found, 1 errors were found.")]
+pub struct Arguments {
+    /// A program built with parallax-cc
+    program: PathBuf,
+
+    #[command(flatten)]
+    start: seed::Arguments,
+
+    /// End after this time (default: 60 s, unless --runs is given)
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    time: Option<Duration>,
+
+    /// End after this many traced runs
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+
+    /// Work on so many things at once (default: one per processor)
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// Number that decides between equally good choices: the same number and --runs give the same result
+    #[arg(long, value_name = "K", default_value = "1")]
+    seed: u64,
+
+    /// End a single run after this many seconds; hanging is an error
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
+    timeout: Duration,
+
+    /// Memory for a single run and its trace
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
+    memory: u64,
+
+    /// Where tests and findings are kept
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+
+    /// Write every query to a file, with its answer and time
+    #[arg(long, value_name = "FILE")]
+    log_queries: Option<PathBuf>,
+
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<OsString>,
+}
+
+/// Seconds, or with a unit: `90`, `5m`, `2h`.
+fn parse_time(text: &str) -> Result<Duration, String> {
+    let (digits, factor) = match text.as_bytes().last() {
+        Some(b'm') => (&text[..text.len() - 1], 60),
+        Some(b'h') => (&text[..text.len() - 1], 3600),
+        _ => (text, 1),
+    };
+    Ok(parse_seconds(digits)? * factor)
+}
+
+const DEFAULT_TIME: Duration = Duration::from_secs(60);
+const TRACE_MEMORY: u64 = 512 << 20;
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let program = shared::read(&arguments.program)?;
+    let shape = seed::shape(&arguments.start, &arguments.arguments)?;
+    let traced = shared::derive(&program, Variant::Traced)?;
+    let covered = shared::derive(&program, Variant::Covered)?;
+    let checked = match shared::derive(&program, Variant::Checked) {
+        Ok(checked) => Some(checked.path),
+        Err(failure) => {
+            console::print_error(&failure.render(&Palette));
+            let note = "without sanitizers, only errors that the plain program shows are found";
+            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            None
+        }
+    };
+    for note in traced.notes.iter().chain(&shape.notes) {
+        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+    }
+    let absolute = std::path::absolute(&arguments.program)?;
+    let programs = Programs {
+        plain: absolute.clone(),
+        traced: traced.path,
+        covered: covered.path,
+        checked,
+        traced_libraries: traced.libraries,
+        covered_libraries: covered.libraries,
+    };
+    let jobs = || std::thread::available_parallelism().map_or(1, |count| count.get());
+    let unlimited = arguments.time.is_none() && arguments.runs.is_none();
+    let options = Options {
+        shape: shape.shape,
+        symbolic: Symbolic {
+            environment: shape.environment,
+            ..Symbolic::ALL
+        },
+        runs: arguments.runs,
+        time: arguments.time.or(unlimited.then_some(DEFAULT_TIME)),
+        jobs: arguments.jobs.unwrap_or_else(jobs),
+        seed: arguments.seed,
+        limits: Limits::within(arguments.memory),
+        settings: settings(arguments),
+        solver: Config {
+            log: arguments.log_queries.clone(),
+            ..Config::default()
+        },
+        trace_memory: TRACE_MEMORY,
+    };
+    let name = arguments
+        .program
+        .file_name()
+        .unwrap_or(arguments.program.as_os_str());
+    let output = arguments.output.clone();
+    let output = output.unwrap_or_else(|| PathBuf::from(".parallax/explore").join(name));
+    let archive = Archive::open(&output)?;
+    let mut watcher = Watcher::new(archive, absolute, options.time);
+    let summary = explore(&programs, &options, &mut watcher)?;
+    let kept = watcher.finish(&summary.findings)?;
+    let report = ExploreReport {
+        program: &arguments.program,
+        summary: &summary,
+        directory: &output,
+        kept: &kept,
+    };
+    if arguments.json {
+        console::print_data(&report::render_json(&report))?;
+    } else {
+        console::print(&report::render_text(&report))?;
+    }
+    Ok(if watch::interrupted() {
+        Exit::Interrupted
+    } else if summary.findings.is_empty() {
+        Exit::Clean
+    } else {
+        Exit::Findings
+    })
+}
+
+/// What every run gets: a small environment, the same everywhere.
+fn settings(arguments: &Arguments) -> Settings {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let fixed = [
+        ("PATH", path),
+        ("LC_ALL", "C".into()),
+        ("TZ", "UTC0".into()),
+        ("HOME", "/".into()),
+    ];
+    Settings {
+        argv0: arguments.program.clone().into_os_string(),
+        timeout: arguments.timeout,
+        memory: arguments.memory,
+        environment: fixed
+            .into_iter()
+            .map(|(name, value)| (name.into(), value))
+            .collect(),
+    }
+}
+
+impl From<ExploreError> for Failure {
+    fn from(error: ExploreError) -> Failure {
+        match error {
+            ExploreError::Region(error) => error.into(),
+            ExploreError::Shared(error) => error.into(),
+            ExploreError::Sites(error) => error.into(),
+            ExploreError::Execute(_) => Failure::from_error(Exit::Internal, &error),
+            ExploreError::Untraced => Failure::from_error(Exit::Usage, &error)
+                .hint("parallax doctor PROGRAM says what of it was captured; parallax trace shows a single run"),
+        }
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Failure {
+        Failure::from_error(Exit::Usage, &error).hint("--output names another directory")
+    }
+}

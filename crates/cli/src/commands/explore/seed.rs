@@ -1,0 +1,205 @@
+//! What an exploration starts from: a command line with its files, or a described shape.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Component as Part, Path, PathBuf};
+
+use parallax_engine::explore::{ArgumentGroup, Described, Shape};
+use parallax_engine::scenario::{Bytes, Scenario};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Where to start.
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// Standard input of the program (default: empty)
+    #[arg(long, value_name = "FILE")]
+    stdin: Option<PathBuf>,
+
+    /// A further file that the program reads; those that the arguments name are found
+    #[arg(long, value_name = "FILE")]
+    file: Vec<PathBuf>,
+
+    /// An environment variable that is part of the input
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<OsString>,
+
+    /// From nothing: between MIN and MAX arguments of at most LEN bytes (may be repeated)
+    #[arg(long, num_args = 3, value_names = ["MIN", "MAX", "LEN"], action = clap::ArgAction::Append)]
+    sym_args: Vec<usize>,
+
+    /// From nothing: one argument of at most LEN bytes (may be repeated)
+    #[arg(long, value_name = "LEN")]
+    sym_arg: Vec<usize>,
+
+    /// From nothing: a standard input of N bytes
+    #[arg(long, value_name = "N", conflicts_with = "stdin")]
+    sym_stdin: Option<usize>,
+
+    /// From nothing: a file NAME of N bytes (may be repeated)
+    #[arg(long, num_args = 2, value_names = ["NAME", "N"], action = clap::ArgAction::Append)]
+    sym_file: Vec<OsString>,
+}
+
+/// What was asked for.
+pub struct Seed {
+    pub shape: Shape,
+    /// Names of the symbolic environment variables.
+    pub environment: Vec<Vec<u8>>,
+    pub notes: Vec<String>,
+}
+
+/// Files larger than this are not copied for every run.
+const MOST_BYTES: u64 = 16 << 20;
+
+pub fn shape(asked: &Arguments, arguments: &[OsString]) -> Result<Seed, Failure> {
+    let mut notes = Vec::new();
+    let mut scenario = Scenario::default();
+    for argument in arguments {
+        let argument = take_file(&mut scenario, argument, &mut notes)?;
+        scenario.argv.push(argument.into_vec().into());
+    }
+    for file in &asked.file {
+        let (name, contents) = (file_name(file)?, read(file)?);
+        scenario.files.insert(name, contents);
+    }
+    if let Some(path) = &asked.stdin {
+        scenario.stdin = read(path)?;
+    }
+    for variable in &asked.env {
+        let bytes = variable.as_bytes();
+        let at = bytes.iter().position(|byte| *byte == b'=');
+        let Some(at) = at.filter(|at| *at > 0) else {
+            let shown = variable.to_string_lossy();
+            let failure = Failure::new(
+                Exit::Usage,
+                format!("{shown} is not of the form NAME=VALUE"),
+            );
+            return Err(failure.hint("as in --env LANG=C"));
+        };
+        scenario
+            .env
+            .insert(bytes[..at].into(), bytes[at + 1..].into());
+    }
+    let environment = scenario.env.keys().map(|name| name.0.clone()).collect();
+    let from_nothing = !asked.sym_args.is_empty()
+        || !asked.sym_arg.is_empty()
+        || asked.sym_stdin.is_some()
+        || !asked.sym_file.is_empty();
+    let shape = if from_nothing {
+        Shape::Described(described(asked, scenario)?)
+    } else {
+        Shape::Near(Box::new(scenario))
+    };
+    Ok(Seed {
+        shape,
+        environment,
+        notes,
+    })
+}
+
+fn described(asked: &Arguments, given: Scenario) -> Result<Described, Failure> {
+    let one = |length: &usize| ArgumentGroup {
+        least: 1,
+        most: 1,
+        length: *length,
+    };
+    let mut groups: Vec<ArgumentGroup> = asked.sym_arg.iter().map(one).collect();
+    for group in asked.sym_args.chunks(3) {
+        if let [least, most, length] = *group {
+            if least > most {
+                let message = format!("--sym-args {least} {most} {length}: MIN is larger than MAX");
+                return Err(Failure::new(Exit::Usage, message));
+            }
+            groups.push(ArgumentGroup {
+                least,
+                most,
+                length,
+            });
+        }
+    }
+    let mut files: Vec<(Bytes, usize)> = Vec::new();
+    for file in asked.sym_file.chunks(2) {
+        if let [name, size] = file {
+            let Some(bytes) = size.to_str().and_then(|text| text.parse().ok()) else {
+                let message = format!(
+                    "--sym-file: {} is not a number of bytes",
+                    size.to_string_lossy()
+                );
+                return Err(Failure::new(Exit::Usage, message).hint("as in --sym-file A 8"));
+            };
+            files.push((file_name(Path::new(name))?, bytes));
+        }
+    }
+    Ok(Described {
+        first: given.argv,
+        groups,
+        stdin: asked.sym_stdin.unwrap_or(given.stdin.len()),
+        files,
+    })
+}
+
+/// If an argument names a file, the file becomes part of the scenario. What lies elsewhere is copied into
+/// the working directory of the runs and named by its last part.
+fn take_file(
+    scenario: &mut Scenario,
+    argument: &OsStr,
+    notes: &mut Vec<String>,
+) -> Result<OsString, Failure> {
+    let bytes = argument.as_bytes();
+    // `--option=FILE` too.
+    let start = match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) if bytes.starts_with(b"-") => at + 1,
+        _ => 0,
+    };
+    let (before, name) = bytes.split_at(start);
+    let path = Path::new(OsStr::from_bytes(name));
+    if name.is_empty() || !path.is_file() {
+        return Ok(argument.to_owned());
+    }
+    let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
+    if size > MOST_BYTES {
+        notes.push(format!(
+            "{} is too large to be part of the input",
+            path.display()
+        ));
+        return Ok(argument.to_owned());
+    }
+    let contents = read(path)?;
+    if is_inside(path) {
+        scenario.files.insert(name.into(), contents);
+        return Ok(argument.to_owned());
+    }
+    let last = path.file_name().unwrap_or(path.as_os_str());
+    scenario.files.insert(last.as_bytes().into(), contents);
+    notes.push(format!(
+        "{} is used as {}",
+        path.display(),
+        Path::new(last).display()
+    ));
+    Ok(OsString::from_vec([before, last.as_bytes()].concat()))
+}
+
+/// Whether a path is below the working directory, written plainly.
+fn is_inside(path: &Path) -> bool {
+    path.components()
+        .all(|part| matches!(part, Part::Normal(_) | Part::CurDir))
+}
+
+fn file_name(path: &Path) -> Result<Bytes, Failure> {
+    if is_inside(path) {
+        return Ok(path.as_os_str().as_bytes().into());
+    }
+    let message = format!("{} is not below the working directory", path.display());
+    Err(Failure::new(Exit::Usage, message)
+        .hint("name files relative to the directory that the program is started in"))
+}
+
+fn read(path: &Path) -> Result<Bytes, Failure> {
+    fs::read(path).map(Bytes).map_err(|error| {
+        let message = format!("cannot read {}: {error}", path.display());
+        Failure::new(Exit::Usage, message)
+    })
+}

@@ -1,0 +1,145 @@
+//! Watching an exploration: progress for who looks, inputs to disk as they come.
+
+use std::collections::BTreeMap;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressStyle};
+use parallax_engine::archive::{Archive, ArchiveError};
+use parallax_engine::explore::{Observer, Progress};
+use parallax_engine::finding::Finding;
+use parallax_engine::scenario::Scenario;
+
+use crate::console::{self, Palette};
+use crate::report::explore::headline;
+use crate::size::{counted, show_count, show_time};
+
+/// Set by Ctrl-C: end with what is known.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// Whether somebody asked for an end.
+pub fn interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Plain lines of progress come no more often than this.
+const LINES: Duration = Duration::from_secs(30);
+
+pub struct Watcher {
+    archive: Archive,
+    program: PathBuf,
+    bar: ProgressBar,
+    is_terminal: bool,
+    started: Instant,
+    last_line: Instant,
+    time: Option<Duration>,
+    /// The first thing that could not be written.
+    error: Option<ArchiveError>,
+}
+
+impl Watcher {
+    pub fn new(archive: Archive, program: PathBuf, time: Option<Duration>) -> Watcher {
+        catch_interrupt();
+        let is_terminal = io::stderr().is_terminal();
+        let bar = if is_terminal {
+            ProgressBar::new_spinner()
+        } else {
+            ProgressBar::hidden()
+        };
+        let style = ProgressStyle::with_template("{spinner} {msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        bar.enable_steady_tick(Duration::from_millis(200));
+        Watcher {
+            archive,
+            program,
+            bar,
+            is_terminal,
+            started: Instant::now(),
+            last_line: Instant::now(),
+            time,
+            error: None,
+        }
+    }
+
+    fn line(&self, progress: &Progress) -> String {
+        let elapsed = self.started.elapsed();
+        let rate = progress.runs as f64 / elapsed.as_secs_f64().max(0.001);
+        let time = match self.time {
+            Some(time) => format!("{} of {}", show_time(elapsed), show_time(time)),
+            None => show_time(elapsed),
+        };
+        format!(
+            "{time}  {} ({rate:.0}/s)  {}  {} covered  {} open  {}",
+            counted(progress.runs, "run"),
+            counted(progress.paths, "path"),
+            show_count(progress.covered),
+            show_count(progress.open),
+            counted(progress.findings, "error"),
+        )
+    }
+
+    /// Writes what is still to be written; where each finding is kept.
+    pub fn finish(
+        mut self,
+        findings: &[Finding],
+    ) -> Result<BTreeMap<String, PathBuf>, ArchiveError> {
+        self.bar.finish_and_clear();
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let mut kept = BTreeMap::new();
+        for finding in findings {
+            kept.insert(
+                finding.id(),
+                self.archive.add_finding(finding, &self.program)?,
+            );
+        }
+        Ok(kept)
+    }
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, progress: &Progress) {
+        if self.is_terminal {
+            self.bar.set_message(self.line(progress));
+        } else if self.last_line.elapsed() >= LINES {
+            self.last_line = Instant::now();
+            console::print_error(&format!("{}\n", self.line(progress)));
+        }
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        let line = format!("{} {}", Palette.bad("found"), headline(finding));
+        self.bar
+            .suspend(|| console::print_error(&format!("{line}\n")));
+        if let Err(error) = self.archive.add_finding(finding, &self.program) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn test(&mut self, scenario: &Scenario) {
+        if let Err(error) = self.archive.add_test(scenario) {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    fn stop(&self) -> bool {
+        interrupted() || self.error.is_some()
+    }
+}
+
+/// The first Ctrl-C asks for an end; a second one, for whom that takes too long, ends at once.
+fn catch_interrupt() {
+    extern "C" fn interrupt(_: libc::c_int) {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            // SAFETY: one of the few functions that a signal handler may call.
+            unsafe { libc::_exit(130) };
+        }
+    }
+    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
+        // SAFETY: installs a handler that only sets a flag or ends the process.
+        unsafe { libc::signal(signal, interrupt as *const () as libc::sighandler_t) };
+    }
+}

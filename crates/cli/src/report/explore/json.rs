@@ -1,0 +1,65 @@
+//! The result of an exploration as JSON.
+
+use serde_json::{Value, json};
+
+use super::ExploreReport;
+use crate::report::document::{self, Document};
+
+pub fn render(report: &ExploreReport) -> String {
+    let summary = report.summary;
+    let totals = summary.coverage.totals();
+    let share = |covered: u64, total: u64| json!({"covered": covered, "total": total});
+    let layers: serde_json::Map<String, Value> = summary
+        .solver
+        .layers
+        .iter()
+        .map(|(layer, statistics)| {
+            let entry = json!({
+                "sat": statistics.sat,
+                "unsat": statistics.unsat,
+                "seconds": statistics.time.as_secs_f64(),
+            });
+            (layer.name().to_owned(), entry)
+        })
+        .collect();
+    let flips = summary.flips;
+    let mut losses: Vec<(String, u64)> = summary.losses.clone().into_iter().collect();
+    losses.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    Document {
+        command: "explore",
+        runs: summary.progress.runs,
+        paths: summary.progress.paths,
+        queries: summary.progress.queries,
+        seconds: summary.seconds,
+        losses,
+        findings: summary
+            .findings
+            .iter()
+            .map(|finding| {
+                let directory = report.kept.get(&finding.id());
+                let directory = directory.map(|path| path.to_string_lossy().into_owned());
+                document::finding(finding, directory.as_deref())
+            })
+            .collect(),
+        targets: Vec::new(),
+        statistics: json!({
+            "ended": format!("{:?}", summary.ended).to_lowercase(),
+            "executions": summary.executions,
+            "tests": summary.tests,
+            "unconfirmed": summary.unconfirmed,
+            "open": summary.progress.open,
+            "blocks": share(totals.blocks.covered, totals.blocks.total),
+            "branch_sides": share(totals.branch_sides.covered, totals.branch_sides.total),
+            "lines": share(totals.lines.covered, totals.lines.total),
+            "flips": {
+                "taken": flips.taken,
+                "missed": flips.missed,
+                "infeasible": flips.infeasible,
+                "undecided": flips.undecided,
+                "rejected": flips.rejected,
+            },
+            "solver": {"seconds": summary.solver.time().as_secs_f64(), "layers": layers},
+        }),
+    }
+    .render()
+}

@@ -1,0 +1,23 @@
+//! What an exploration came to.
+
+mod json;
+mod text;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use parallax_engine::explore::Summary;
+
+pub use json::render as render_json;
+pub use text::{headline, render as render_text};
+
+/// Everything that is reported.
+pub struct ExploreReport<'a> {
+    /// As the user named it.
+    pub program: &'a Path,
+    pub summary: &'a Summary,
+    /// Where tests and findings are.
+    pub directory: &'a Path,
+    /// Finding → its directory.
+    pub kept: &'a BTreeMap<String, PathBuf>,
+}

@@ -1,0 +1,230 @@
+//! The result of an exploration for people.
+
+use std::fmt::Write as _;
+
+use parallax_engine::archive::shell_quoted;
+use parallax_engine::coverage::Share;
+use parallax_engine::explore::Ended;
+use parallax_engine::finding::{Finding, signal_name};
+use parallax_engine::scenario::{Bytes, Scenario};
+
+use super::ExploreReport;
+use crate::console::{Palette, printable, shorten};
+use crate::size::{counted, show_count};
+
+/// Losses that are listed.
+const LOSSES: usize = 6;
+/// Columns of an input that are shown.
+const SHOWN: usize = 100;
+
+/// What and where, in one line.
+pub fn headline(finding: &Finding) -> String {
+    let problem = &finding.problem;
+    let kind = problem.kind.name();
+    let place = match &problem.location {
+        Some(location) => format!(
+            " at {}",
+            Palette.place(&format!("{}:{}", location.file, location.line))
+        ),
+        None => String::new(),
+    };
+    format!(
+        "{}{place}: {}",
+        Palette.heading(kind),
+        printable(problem.message.as_bytes())
+    )
+}
+
+pub fn render(report: &ExploreReport) -> String {
+    let summary = report.summary;
+    let mut text = String::new();
+    let name = Palette.heading(&report.program.display().to_string());
+    let verdict = match summary.findings.len() as u64 {
+        0 => Palette.good("no errors found"),
+        errors => Palette.bad(&format!("{} found", counted(errors, "error"))),
+    };
+    let ended = match summary.ended {
+        Ended::Exhausted => "everything within reach was tried",
+        Ended::Runs => "the runs asked for were made",
+        Ended::Time => "the time is over",
+        Ended::Stopped => "stopped",
+    };
+    let _ = writeln!(text, "{name}: {verdict}");
+    let rate = summary.progress.runs as f64 / summary.seconds.max(0.001);
+    let mut row = |name: &str, value: String| {
+        let _ = writeln!(text, "  {} {value}", Palette.dim(&format!("{name:<9}")));
+    };
+    row(
+        "explored",
+        format!(
+            "{} in {} of {:.1} s ({rate:.0}/s); {ended}",
+            counted(summary.progress.paths, "path"),
+            counted(summary.progress.runs, "run"),
+            summary.seconds,
+        ),
+    );
+    let totals = summary.coverage.totals();
+    row(
+        "covered",
+        format!(
+            "blocks {}, branch sides {}, lines {}",
+            share(totals.blocks),
+            share(totals.branch_sides),
+            share(totals.lines)
+        ),
+    );
+    let solver = &summary.solver;
+    let of_time = 100.0 * solver.time().as_secs_f64() / summary.seconds.max(0.001);
+    let flips = summary.flips;
+    row(
+        "solver",
+        format!(
+            "{} in {:.1} s ({of_time:.0} % of the time); {} impossible, {} undecided",
+            counted(solver.queries, "query/queries"),
+            solver.time().as_secs_f64(),
+            show_count(flips.infeasible),
+            show_count(flips.undecided),
+        ),
+    );
+    if let Some(why) = &solver.switched_off {
+        row("", Palette.warn(&format!("switched off: {why}")));
+    }
+    let made = flips.taken + flips.missed;
+    if made > 0 {
+        let percent = 100.0 * flips.taken as f64 / made as f64;
+        row(
+            "",
+            format!(
+                "{percent:.1} % of {} took the branch they were made for",
+                counted(made, "input")
+            ),
+        );
+    }
+    if summary.unconfirmed > 0 {
+        row(
+            "",
+            format!(
+                "{} not seen again natively: not reported",
+                counted(summary.unconfirmed, "suspicion")
+            ),
+        );
+    }
+    row(
+        "kept",
+        format!(
+            "{} in {}",
+            counted(summary.tests, "input"),
+            report.directory.display()
+        ),
+    );
+    if !summary.losses.is_empty() {
+        row("lost", losses(report));
+    }
+    for finding in &summary.findings {
+        text.push('\n');
+        text.push_str(&section(report, finding));
+    }
+    text
+}
+
+fn share(share: Share) -> String {
+    format!(
+        "{} of {}",
+        show_count(share.covered),
+        show_count(share.total)
+    )
+}
+
+/// Where the connection to the input got lost, most often first.
+fn losses(report: &ExploreReport) -> String {
+    let mut losses: Vec<_> = report.summary.losses.iter().collect();
+    losses.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    let shown = losses.iter().take(LOSSES);
+    let mut list: Vec<String> = shown
+        .map(|(name, count)| format!("{name} ({})", show_count(**count)))
+        .collect();
+    if losses.len() > LOSSES {
+        list.push(format!("{} more", losses.len() - LOSSES));
+    }
+    format!("track of the input in {}", list.join(", "))
+}
+
+fn section(report: &ExploreReport, finding: &Finding) -> String {
+    let mut text = format!("{}\n", headline(finding));
+    let _ = writeln!(text, "  {}", command(report, &finding.scenario));
+    let mut show = |name: &str, bytes: &Bytes| {
+        if !bytes.is_empty() {
+            let shown = shorten(&printable(bytes).replace('\n', "\\n"), SHOWN);
+            let _ = writeln!(text, "  {} {shown}", Palette.dim(name));
+        }
+    };
+    show("stdin:", &finding.scenario.stdin);
+    for (name, contents) in &finding.scenario.files {
+        show(&format!("file {}:", printable(name)), contents);
+    }
+    for object in &finding.scenario.objects {
+        let bytes: Vec<String> = object
+            .bytes
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        show(
+            &format!("{} (hex):", printable(&object.name)),
+            &bytes.join(" ").into_bytes().into(),
+        );
+    }
+    let ending = &finding.ending;
+    let end = match (ending.exit, ending.signal) {
+        (Some(status), _) => format!("exit code {status}"),
+        (_, Some(signal)) => format!("killed by {}", signal_name(signal)),
+        _ => "no end".to_owned(),
+    };
+    let _ = writeln!(text, "  {} {end}", Palette.dim("plain program:"));
+    if let Some(directory) = report.kept.get(&finding.id()) {
+        let _ = writeln!(
+            text,
+            "  {} {}/run.sh",
+            Palette.dim("again:"),
+            directory.display()
+        );
+    }
+    text
+}
+
+/// The command line, to be pasted.
+fn command(report: &ExploreReport, scenario: &Scenario) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for (name, value) in &scenario.env {
+        words.push(format!(
+            "{}={}",
+            printable(name),
+            printable(&shell_quoted(value))
+        ));
+    }
+    words.push(report.program.display().to_string());
+    words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
+    words.join(" ")
+}
+
+/// A word that survives both the terminal and the shell.
+fn shell_word(bytes: &[u8]) -> String {
+    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
+    if is_text {
+        return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();
+    }
+    let mut word = "$'".to_owned();
+    for byte in bytes {
+        match byte {
+            b'\n' => word.push_str("\\n"),
+            b'\t' => word.push_str("\\t"),
+            b'\'' => word.push_str("\\'"),
+            b'\\' => word.push_str("\\\\"),
+            0x20..=0x7e => word.push(char::from(*byte)),
+            _ => {
+                let _ = write!(word, "\\x{byte:02x}");
+            }
+        }
+    }
+    word.push('\'');
+    word
+}

@@ -1,0 +1,230 @@
+//! Inputs kept on disk: tests worth having, and findings ready to be run again.
+//!
+//! Everything appears by rename, so that whoever looks sees whole files, and a killed run loses nothing that
+//! it had reported.
+
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::{Builder, NamedTempFile};
+
+use crate::execute::lay_out;
+use crate::finding::Finding;
+use crate::scenario::Scenario;
+
+/// Why something could not be kept.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write below {}", directory.display())]
+pub struct ArchiveError {
+    pub directory: PathBuf,
+    #[source]
+    pub source: io::Error,
+}
+
+/// A directory of tests and findings of one exploration.
+#[derive(Debug)]
+pub struct Archive {
+    directory: PathBuf,
+    tests: usize,
+}
+
+impl Archive {
+    /// Opens the directory; tests of an earlier exploration stay and are numbered on.
+    pub fn open(directory: &Path) -> Result<Archive, ArchiveError> {
+        let archive = Archive {
+            directory: directory.to_owned(),
+            tests: 0,
+        };
+        let count = || -> io::Result<usize> {
+            fs::create_dir_all(archive.tests_directory())?;
+            fs::create_dir_all(archive.findings_directory())?;
+            let numbers = fs::read_dir(archive.tests_directory())?.filter_map(|entry| {
+                let name = entry.ok()?.file_name().into_string().ok()?;
+                name.strip_suffix(".json")?.parse::<usize>().ok()
+            });
+            Ok(numbers.max().unwrap_or(0))
+        };
+        let tests = count().map_err(|source| archive.error(source))?;
+        Ok(Archive { tests, ..archive })
+    }
+
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
+    fn tests_directory(&self) -> PathBuf {
+        self.directory.join("tests")
+    }
+
+    fn findings_directory(&self) -> PathBuf {
+        self.directory.join("findings")
+    }
+
+    fn error(&self, source: io::Error) -> ArchiveError {
+        ArchiveError {
+            directory: self.directory.clone(),
+            source,
+        }
+    }
+
+    /// Keeps a scenario as a numbered test.
+    pub fn add_test(&mut self, scenario: &Scenario) -> Result<PathBuf, ArchiveError> {
+        self.tests += 1;
+        let path = self
+            .tests_directory()
+            .join(format!("{:06}.json", self.tests));
+        let text = serde_json::to_vec_pretty(scenario).map_err(|error| self.error(error.into()))?;
+        write_whole(&path, &text).map_err(|source| self.error(source))?;
+        Ok(path)
+    }
+
+    /// Keeps a finding in a directory of its own: the scenario, its files laid out, and a script that runs
+    /// it. A smaller input for the same finding takes the place of the one before.
+    pub fn add_finding(&self, finding: &Finding, program: &Path) -> Result<PathBuf, ArchiveError> {
+        let all = self.findings_directory();
+        let target = all.join(finding.id());
+        let write = || -> io::Result<()> {
+            let fresh = Builder::new().prefix(".new-").tempdir_in(&all)?;
+            let scenario = serde_json::to_vec_pretty(&finding.scenario)?;
+            fs::write(fresh.path().join("scenario.json"), scenario)?;
+            let files = fresh.path().join("files");
+            fs::create_dir(&files)?;
+            lay_out(&files, &finding.scenario).map_err(io::Error::other)?;
+            fs::write(fresh.path().join("stdin"), &finding.scenario.stdin.0)?;
+            let script = fresh.path().join("run.sh");
+            fs::write(&script, run_script(&finding.scenario, program))?;
+            fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+            fs::set_permissions(fresh.path(), fs::Permissions::from_mode(0o755))?;
+            let _ = fs::remove_dir_all(&target);
+            fs::rename(fresh.keep(), &target)
+        };
+        write().map_err(|source| self.error(source))?;
+        Ok(target)
+    }
+}
+
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().unwrap_or(Path::new("."));
+    let mut file = NamedTempFile::new_in(directory)?;
+    file.write_all(bytes)?;
+    file.as_file()
+        .set_permissions(fs::Permissions::from_mode(0o644))?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// A script that runs the program on a fresh copy of the files.
+fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
+    let mut text =
+        b"#!/bin/sh\n# Runs the program on this input, in a copy of its files.\n".to_vec();
+    text.extend(b"here=$(cd \"$(dirname \"$0\")\" && pwd) && work=$(mktemp -d) &&\n");
+    text.extend(b"cp -R \"$here/files/.\" \"$work\" && cd \"$work\" &&\n");
+    for (name, value) in &scenario.env {
+        text.extend(&name.0);
+        text.push(b'=');
+        text.extend(shell_quoted(value));
+        text.push(b' ');
+    }
+    text.extend(shell_quoted(program.as_os_str().as_encoded_bytes()));
+    for argument in &scenario.argv {
+        text.push(b' ');
+        text.extend(shell_quoted(argument));
+    }
+    text.extend(b" <\"$here/stdin\"\n");
+    text
+}
+
+/// The bytes as one word of a shell command.
+pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
+    if !bytes.is_empty() && bytes.iter().all(is_plain) {
+        return bytes.to_vec();
+    }
+    let mut quoted = vec![b'\''];
+    for byte in bytes {
+        match byte {
+            b'\'' => quoted.extend(b"'\\''"),
+            _ => quoted.push(*byte),
+        }
+    }
+    quoted.push(b'\'');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::{Ending, Kind, Location, Problem};
+    use std::process::Command;
+
+    fn finding(argument: &str) -> Finding {
+        let scenario = Scenario {
+            argv: vec!["-c".into(), "cat in; echo \"$0\"".into(), argument.into()],
+            files: [("in".into(), "from the file\n".into())].into(),
+            ..Scenario::default()
+        };
+        Finding {
+            problem: Problem {
+                kind: Kind::OutOfBounds,
+                message: "heap-buffer-overflow".into(),
+                location: Some(Location {
+                    file: "dir/a b.c".into(),
+                    line: 12,
+                }),
+            },
+            scenario,
+            ending: Ending::default(),
+            depth: 3,
+        }
+    }
+
+    #[test]
+    fn a_finding_can_be_run_again_by_its_script() {
+        let root = tempfile::tempdir().unwrap();
+        let archive = Archive::open(root.path()).unwrap();
+        let directory = archive
+            .add_finding(&finding("it's"), Path::new("/bin/sh"))
+            .unwrap();
+        assert_eq!(directory.file_name().unwrap(), "out-of-bounds-a_b.c-12");
+        let output = Command::new(directory.join("run.sh")).output().unwrap();
+        assert_eq!(
+            String::from_utf8_lossy(&output.stdout),
+            "from the file\nit's\n"
+        );
+    }
+
+    #[test]
+    fn a_smaller_input_replaces_the_one_before() {
+        let root = tempfile::tempdir().unwrap();
+        let archive = Archive::open(root.path()).unwrap();
+        let first = archive
+            .add_finding(&finding("long"), Path::new("/bin/sh"))
+            .unwrap();
+        let second = archive
+            .add_finding(&finding("s"), Path::new("/bin/sh"))
+            .unwrap();
+        assert_eq!(first, second);
+        let text = fs::read_to_string(second.join("scenario.json")).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Scenario>(&text).unwrap(),
+            finding("s").scenario
+        );
+    }
+
+    #[test]
+    fn tests_of_a_later_exploration_are_numbered_on() {
+        let root = tempfile::tempdir().unwrap();
+        let scenario = Scenario::default();
+        let first = Archive::open(root.path())
+            .unwrap()
+            .add_test(&scenario)
+            .unwrap();
+        let second = Archive::open(root.path())
+            .unwrap()
+            .add_test(&scenario)
+            .unwrap();
+        assert!(first.ends_with("tests/000001.json") && second.ends_with("tests/000002.json"));
+    }
+}

@@ -1,0 +1,598 @@
+//! Exploration: new inputs for new paths, from one scenario or from nothing.
+//!
+//! A loop. Each run is traced; every decision of its path could have gone otherwise, every
+//! sensitive operation could have failed, every input could be longer or shorter: these ways go to the
+//! [`frontier`]. The best ones are taken in rounds; for each a solver is asked for the input, the input is run, and
+//! the new run's own ways are added. Errors are run again on the plain and the checked program, and only what is seen
+//! there is reported.
+//!
+//! Rounds make it deterministic: work is dealt out to a fixed number of [`slot`]s, in parallel, and results are
+//! taken in order, so that the number of threads changes nothing but the time.
+
+mod frontier;
+mod question;
+mod shape;
+mod slot;
+mod ways;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parallax_solver::{Config, Statistics};
+
+use crate::coverage::{Counted, Counter, Coverage, counted};
+use crate::execute::{ExecuteError, Settings};
+use crate::finding::Finding;
+use crate::region::{Limits, RegionError, Symbolic};
+use crate::run::End;
+use crate::scenario::Scenario;
+use crate::shared::SharedError;
+use crate::sites::{self, ModuleSites, SiteMap, SitesError};
+
+use frontier::{Frontier, Goal, RunId, mix};
+pub use shape::{ArgumentGroup, Described, Shape};
+use slot::{Attempt, Child, Done, Slot, Traced, Tried, Work};
+
+/// The program in its variants.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    pub plain: PathBuf,
+    pub traced: PathBuf,
+    pub covered: PathBuf,
+    /// Without it, only what the plain program shows is found.
+    pub checked: Option<PathBuf>,
+    /// Traced variants of captured libraries.
+    pub traced_libraries: Vec<PathBuf>,
+    pub covered_libraries: Vec<PathBuf>,
+}
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub shape: Shape,
+    pub symbolic: Symbolic,
+    /// Traced runs at most.
+    pub runs: Option<u64>,
+    pub time: Option<Duration>,
+    /// Threads.
+    pub jobs: usize,
+    /// Orders what is equally good.
+    pub seed: u64,
+    /// Of each trace.
+    pub limits: Limits,
+    pub settings: Settings,
+    pub solver: Config,
+    /// Memory for traces that may be needed again.
+    pub trace_memory: u64,
+}
+
+/// Why an exploration could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ExploreError {
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    #[error(transparent)]
+    Shared(#[from] SharedError),
+    #[error(transparent)]
+    Sites(#[from] SitesError),
+    /// The first run left no trace.
+    #[error("the program could not be traced")]
+    Untraced,
+}
+
+/// Who watches.
+pub trait Observer {
+    /// After every round.
+    fn progress(&mut self, progress: &Progress);
+    /// A new error, confirmed.
+    fn finding(&mut self, finding: &Finding);
+    /// An input worth keeping: the first on its path that ran something new.
+    fn test(&mut self, scenario: &Scenario);
+    /// Whether to end now.
+    fn stop(&self) -> bool;
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Traced runs.
+    pub runs: u64,
+    pub paths: u64,
+    pub queries: u64,
+    /// Counters of blocks and branch sides that are not zero.
+    pub covered: u64,
+    pub findings: u64,
+    /// Ways that are not tried yet.
+    pub open: u64,
+}
+
+/// Why it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing is left to try.
+    Exhausted,
+    Runs,
+    Time,
+    Stopped,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub ended: Ended,
+    pub progress: Progress,
+    pub seconds: f64,
+    pub coverage: Coverage,
+    pub findings: Vec<Finding>,
+    /// Function or instruction → how often labels were lost there.
+    pub losses: BTreeMap<String, u64>,
+    pub flips: Flips,
+    pub solver: Statistics,
+    /// Runs of all builds.
+    pub executions: u64,
+    /// Tests that were kept.
+    pub tests: u64,
+    /// Errors of single runs that were not seen again on the plain or checked program.
+    pub unconfirmed: u64,
+}
+
+/// What became of the inputs that the solver made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flips {
+    /// Went where they should.
+    pub taken: u64,
+    pub missed: u64,
+    pub infeasible: u64,
+    pub undecided: u64,
+    pub rejected: u64,
+}
+
+/// Slots: work done at a time, whatever the number of threads.
+const SLOTS: usize = 4;
+/// Ways of one run that are tried together.
+const GROUP: usize = 16;
+/// So many paths are all run on the checked program; later only some of those without news.
+const CHECKED_PATHS: u64 = 256;
+const CHECKED_SHARE: u64 = 8;
+
+/// Explores a program.
+pub fn explore(
+    programs: &Programs,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Summary, ExploreError> {
+    let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
+    let tables = sites::read_tables(&programs.covered, &programs.covered_libraries)?;
+    let mut slots = Vec::new();
+    for _ in 0..SLOTS {
+        slots.push(Slot::new(programs, options, &sites)?);
+    }
+    let mut explorer = Explorer::new(options, &sites, &tables, observer);
+    let ended = explorer.run(&mut slots)?;
+    Ok(explorer.summary(ended, &slots))
+}
+
+/// A run that may be continued from.
+struct Run {
+    scenario: Scenario,
+    traced: Option<Arc<Traced>>,
+}
+
+struct Explorer<'e> {
+    options: &'e Options,
+    sites: &'e SiteMap,
+    tables: &'e [ModuleSites],
+    counted: HashMap<u64, Vec<Counted>>,
+    observer: &'e mut dyn Observer,
+    started: Instant,
+    runs: Vec<Run>,
+    /// Runs whose traces are kept, oldest first, and what they hold.
+    kept: std::collections::VecDeque<(RunId, u64)>,
+    kept_bytes: u64,
+    frontier: Frontier,
+    known: HashSet<Scenario>,
+    paths: HashSet<u64>,
+    covered: HashSet<Counter>,
+    fixed: HashMap<u64, Vec<u128>>,
+    findings: Vec<Finding>,
+    losses: BTreeMap<String, u64>,
+    flips: Flips,
+    traced_runs: u64,
+    tests: u64,
+    unconfirmed: u64,
+    queries: u64,
+}
+
+/// A run that is to be repeated on the plain and the checked program.
+struct Suspect {
+    scenario: Scenario,
+    end: End,
+    depth: usize,
+}
+
+impl<'e> Explorer<'e> {
+    fn new(
+        options: &'e Options,
+        sites: &'e SiteMap,
+        tables: &'e [ModuleSites],
+        observer: &'e mut dyn Observer,
+    ) -> Explorer<'e> {
+        Explorer {
+            options,
+            sites,
+            tables,
+            counted: tables
+                .iter()
+                .map(|module| (module.module, counted(&module.table)))
+                .collect(),
+            observer,
+            started: Instant::now(),
+            runs: Vec::new(),
+            kept: Default::default(),
+            kept_bytes: 0,
+            frontier: Frontier::new(options.seed),
+            known: HashSet::new(),
+            paths: HashSet::new(),
+            covered: HashSet::new(),
+            fixed: HashMap::new(),
+            findings: Vec::new(),
+            losses: BTreeMap::new(),
+            flips: Flips::default(),
+            traced_runs: 0,
+            tests: 0,
+            unconfirmed: 0,
+            queries: 0,
+        }
+    }
+
+    fn run(&mut self, slots: &mut [Slot<'_>]) -> Result<Ended, ExploreError> {
+        self.start(slots)?;
+        loop {
+            self.queries = slots
+                .iter()
+                .map(|slot| slot.solver.statistics().queries)
+                .sum();
+            let progress = self.progress();
+            self.observer.progress(&progress);
+            if self.observer.stop() {
+                return Ok(Ended::Stopped);
+            }
+            if self
+                .options
+                .time
+                .is_some_and(|time| self.started.elapsed() >= time)
+            {
+                return Ok(Ended::Time);
+            }
+            let left = self.options.runs.map_or(usize::MAX, |runs| {
+                usize::try_from(runs.saturating_sub(self.traced_runs)).unwrap_or(usize::MAX)
+            });
+            if left == 0 {
+                return Ok(Ended::Runs);
+            }
+            let groups = self.frontier.take(SLOTS, GROUP, left.min(SLOTS * GROUP));
+            if groups.is_empty() {
+                return Ok(Ended::Exhausted);
+            }
+            let suspects = self.round(slots, groups)?;
+            self.check(slots, suspects)?;
+        }
+    }
+
+    /// Runs the scenarios that everything starts from.
+    fn start(&mut self, slots: &mut [Slot<'_>]) -> Result<(), ExploreError> {
+        let mut suspects = Vec::new();
+        for seed in self.options.shape.seeds() {
+            if !self.known.insert(seed.clone()) {
+                continue;
+            }
+            let child = slots[0].start(seed)?;
+            if self.runs.is_empty() && !child.traced.trace.attached() {
+                return Err(ExploreError::Untraced);
+            }
+            suspects.extend(self.add(child));
+        }
+        self.check(slots, suspects)
+    }
+
+    /// Tries groups of ways, all at the same time.
+    fn round(
+        &mut self,
+        slots: &mut [Slot<'_>],
+        groups: Vec<frontier::Group>,
+    ) -> Result<Vec<Suspect>, ExploreError> {
+        let work: Vec<(RunId, Work<'_>)> = groups
+            .into_iter()
+            .map(|group| {
+                let run = &self.runs[group.run as usize];
+                let work = Work {
+                    scenario: &run.scenario,
+                    traced: run.traced.clone(),
+                    candidates: group.candidates,
+                    known: &self.known,
+                    fixed: &self.fixed,
+                };
+                (group.run, work)
+            })
+            .collect();
+        let ids: Vec<RunId> = work.iter().map(|(run, _)| *run).collect();
+        let tasks = slots.iter_mut().zip(work.into_iter().map(|(_, work)| work));
+        let results = in_parallel(self.options.jobs, tasks.collect(), |(slot, work)| {
+            slot.work(work)
+        });
+        let mut suspects = Vec::new();
+        for (run, result) in ids.into_iter().zip(results) {
+            let Done { traced, attempts } = result?;
+            if let Some(traced) = traced {
+                self.traced_runs += 1;
+                self.keep(run, traced);
+            }
+            for attempt in attempts {
+                suspects.extend(self.merge(attempt));
+            }
+        }
+        Ok(suspects)
+    }
+
+    fn merge(&mut self, attempt: Attempt) -> Option<Suspect> {
+        let Attempt { candidate, result } = attempt;
+        match result {
+            Tried::Infeasible => self.flips.infeasible += 1,
+            Tried::Undecided => self.flips.undecided += 1,
+            Tried::Rejected => self.flips.rejected += 1,
+            Tried::Ran(child) => {
+                match child.went {
+                    Some(true) => self.flips.taken += 1,
+                    Some(false) => self.flips.missed += 1,
+                    None => {}
+                }
+                // Another slot may have made the same scenario.
+                if self.known.insert(child.scenario.clone()) {
+                    let is_failure = matches!(candidate.goal, Goal::Fail { .. });
+                    let depth = child.traced.decisions.len();
+                    let (scenario, end) = (child.scenario.clone(), child.end);
+                    let suspect = self.add(*child);
+                    return suspect.or_else(|| {
+                        is_failure.then_some(Suspect {
+                            scenario,
+                            end,
+                            depth,
+                        })
+                    });
+                }
+                self.traced_runs += 1;
+            }
+        }
+        None
+    }
+
+    /// Takes in a run; gives it back if it should be run on the checked program.
+    fn add(&mut self, child: Child) -> Option<Suspect> {
+        self.traced_runs += 1;
+        let Child {
+            scenario,
+            end,
+            traced,
+            fresh,
+            ..
+        } = child;
+        let is_new_path = self.paths.insert(traced.path() ^ mix(end_class(end)));
+        let mut gained = false;
+        for counter in fresh {
+            if self.covered.insert(counter) {
+                gained = true;
+                self.reach(counter);
+            }
+        }
+        for loss in traced.trace.losses() {
+            let name = loss.name();
+            let name = if name.is_empty() {
+                "(memory)".into()
+            } else {
+                name
+            };
+            *self.losses.entry(name.into_owned()).or_default() += u64::from(loss.count);
+        }
+        if gained {
+            self.tests += 1;
+            self.observer.test(&scenario);
+        }
+        let depth = traced.decisions.len();
+        let run = self.runs.len() as RunId;
+        self.runs.push(Run {
+            scenario: scenario.clone(),
+            traced: None,
+        });
+        if is_new_path {
+            self.offer(run, &traced);
+            self.keep(run, traced);
+        }
+        let paths = self.paths.len() as u64;
+        let is_abnormal = !matches!(end, End::Exit(_));
+        let is_due = is_new_path && (paths <= CHECKED_PATHS || paths.is_multiple_of(CHECKED_SHARE));
+        (gained || is_abnormal || is_due).then_some(Suspect {
+            scenario,
+            end,
+            depth,
+        })
+    }
+
+    /// A counter of the covered program is not zero any more.
+    fn reach(&mut self, counter: Counter) {
+        let list = self.counted.get(&counter.module);
+        let what = list.and_then(|list| list.get(counter.index as usize));
+        if let Some(Counted::Side(site, side)) = what {
+            self.frontier
+                .reached(ways::target(*site, u128::from(*side)));
+        }
+    }
+
+    fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
+        let bytes = traced.bytes();
+        self.kept.push_back((run, bytes));
+        self.kept_bytes += bytes;
+        self.runs[run as usize].traced = Some(traced);
+        while self.kept_bytes > self.options.trace_memory && self.kept.len() > SLOTS {
+            if let Some((oldest, bytes)) = self.kept.pop_front() {
+                self.runs[oldest as usize].traced = None;
+                self.kept_bytes -= bytes;
+            }
+        }
+    }
+
+    /// Repeats suspicious runs on the plain and the checked program.
+    fn check(
+        &mut self,
+        slots: &mut [Slot<'_>],
+        suspects: Vec<Suspect>,
+    ) -> Result<(), ExploreError> {
+        let mut rest = suspects;
+        while !rest.is_empty() {
+            let later = rest.split_off(rest.len().min(SLOTS));
+            let tasks = slots.iter_mut().zip(&rest).collect();
+            let results = in_parallel(
+                self.options.jobs,
+                tasks,
+                |(slot, suspect): (&mut Slot, &Suspect)| slot.check(&suspect.scenario),
+            );
+            for (suspect, result) in rest.into_iter().zip(results) {
+                let Some(checked) = result? else {
+                    self.unconfirmed += u64::from(!matches!(suspect.end, End::Exit(_)));
+                    continue;
+                };
+                self.unconfirmed += u64::from(checked.problems.is_empty());
+                for problem in checked.problems {
+                    let finding = Finding {
+                        problem,
+                        scenario: suspect.scenario.clone(),
+                        ending: checked.ending.clone(),
+                        depth: suspect.depth,
+                    };
+                    self.report(finding);
+                }
+            }
+            rest = later;
+        }
+        Ok(())
+    }
+
+    /// One finding for each kind and place; the smallest input is kept.
+    fn report(&mut self, finding: Finding) {
+        let known = self
+            .findings
+            .iter_mut()
+            .find(|known| known.key() == finding.key());
+        match known {
+            Some(known) if finding.scenario.size() < known.scenario.size() => *known = finding,
+            Some(_) => {}
+            None => {
+                self.observer.finding(&finding);
+                self.findings.push(finding);
+            }
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            runs: self.traced_runs,
+            paths: self.paths.len() as u64,
+            queries: self.queries,
+            covered: self.covered.len() as u64,
+            findings: self.findings.len() as u64,
+            open: self.frontier.len() as u64,
+        }
+    }
+
+    fn summary(self, ended: Ended, slots: &[Slot<'_>]) -> Summary {
+        let regions: Vec<_> = slots.iter().map(Slot::counters).collect();
+        let mut solver = Statistics::default();
+        for slot in slots {
+            join(&mut solver, slot.solver.statistics());
+        }
+        Summary {
+            ended,
+            progress: Progress {
+                queries: solver.queries,
+                ..self.progress()
+            },
+            seconds: self.started.elapsed().as_secs_f64(),
+            coverage: Coverage::read_all(&regions, self.tables),
+            findings: self.findings,
+            losses: self.losses,
+            flips: self.flips,
+            solver,
+            executions: slots.iter().map(|slot| slot.runs).sum(),
+            tests: self.tests,
+            unconfirmed: self.unconfirmed,
+        }
+    }
+}
+
+/// Adds what another solver did.
+fn join(sum: &mut Statistics, other: Statistics) {
+    sum.queries += other.queries;
+    sum.unknown += other.unknown;
+    sum.limits += other.limits;
+    sum.wrong_models += other.wrong_models;
+    for (layer, more) in other.layers {
+        let layer = sum.layers.entry(layer).or_default();
+        layer.sat += more.sat;
+        layer.unsat += more.unsat;
+        layer.time += more.time;
+    }
+    for (reason, count) in other.failures {
+        *sum.failures.entry(reason).or_default() += count;
+    }
+    sum.switched_off = sum.switched_off.take().or(other.switched_off);
+    sum.disagreements.extend(other.disagreements);
+}
+
+/// Runs that ended differently took different paths, whatever was decided.
+fn end_class(end: End) -> u64 {
+    match end {
+        End::Exit(_) => 0,
+        End::Signal(signal) => 1 + signal as u64,
+        End::Timeout => 1000,
+        End::OutOfMemory => 1001,
+    }
+}
+
+/// Does all tasks, on as many threads, and gives the results in order.
+fn in_parallel<T: Send, R: Send>(
+    threads: usize,
+    tasks: Vec<T>,
+    action: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    if threads <= 1 || tasks.len() <= 1 {
+        return tasks.into_iter().map(action).collect();
+    }
+    let count = tasks.len();
+    let queue = std::sync::Mutex::new(tasks.into_iter().enumerate());
+    let results = std::sync::Mutex::new(Vec::with_capacity(count));
+    let next = || {
+        queue
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+            .next()
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(count) {
+            scope.spawn(|| {
+                while let Some((index, task)) = next() {
+                    let result = action(task);
+                    let mut results = results.lock().unwrap_or_else(|error| error.into_inner());
+                    results.push((index, result));
+                }
+            });
+        }
+    });
+    let mut results = results
+        .into_inner()
+        .unwrap_or_else(|error| error.into_inner());
+    results.sort_by_key(|(index, _)| *index);
+    results.into_iter().map(|(_, result)| result).collect()
+}

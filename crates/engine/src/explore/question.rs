@@ -1,0 +1,170 @@
+//! From a goal to what must be asked, and from a new run to whether it got there.
+
+use std::collections::HashMap;
+
+use parallax_solver::{Constraint, Path};
+
+use super::frontier::Goal;
+use super::slot::{Sources, Traced};
+use crate::path::{self, Choice, Decision};
+use crate::scenario::{Bytes, Component, Scenario};
+use crate::sensitive;
+use crate::sites::SiteMap;
+use crate::trace::Trace;
+
+/// What must be asked for a goal.
+pub enum Question {
+    /// Nothing: the scenario's structure changes.
+    Structure,
+    /// The first decisions as they were, and this.
+    Solve {
+        prefix: usize,
+        goal: Vec<Constraint>,
+    },
+    Impossible,
+}
+
+pub struct Wanted<'w> {
+    pub traced: &'w Traced,
+    pub sites: &'w SiteMap,
+    pub fixed: &'w HashMap<u64, Vec<u128>>,
+}
+
+impl Wanted<'_> {
+    fn decision(&self, index: u32) -> Option<&Decision> {
+        self.traced.decisions.get(index as usize)
+    }
+
+    /// What the solver is to be asked.
+    pub fn question(&self, goal: Goal, path: &mut Path<'_, Trace>) -> Question {
+        match goal {
+            Goal::Otherwise { decision } => self.otherwise(decision),
+            Goal::Value { decision, value } => match self.decision(decision) {
+                Some(known) => Question::Solve {
+                    prefix: decision as usize,
+                    goal: vec![Constraint::equals(known.label, value.into())],
+                },
+                None => Question::Impossible,
+            },
+            Goal::Default { decision } => match self.decision(decision) {
+                Some(known) => {
+                    let cases = self
+                        .sites
+                        .get(known.site)
+                        .map_or(&[][..], |site| site.cases);
+                    let differs = |case: &u64| Constraint::differs(known.label, (*case).into());
+                    Question::Solve {
+                        prefix: decision as usize,
+                        goal: cases.iter().map(differs).collect(),
+                    }
+                }
+                None => Question::Impossible,
+            },
+            Goal::Fail { operation } => {
+                let Some(operation) = self.traced.operations.get(operation as usize) else {
+                    return Question::Impossible;
+                };
+                match sensitive::condition(path.expressions(), operation) {
+                    Some(condition) => Question::Solve {
+                        prefix: operation.position,
+                        goal: vec![Constraint::is(condition, true)],
+                    },
+                    None => Question::Impossible,
+                }
+            }
+            Goal::Grow { .. } | Goal::Cut { .. } | Goal::Drop { .. } => Question::Structure,
+        }
+    }
+
+    fn otherwise(&self, index: u32) -> Question {
+        let Some(decision) = self.decision(index) else {
+            return Question::Impossible;
+        };
+        let mut goal = vec![Constraint::differs(decision.label, decision.value)];
+        if decision.choice == Choice::Fixed {
+            let key = fixed_key(&self.traced.decisions, index as usize);
+            let values = self.fixed.get(&key).into_iter().flatten();
+            let others = values.filter(|value| **value != decision.value);
+            goal.extend(others.map(|value| Constraint::differs(decision.label, *value)));
+        }
+        Question::Solve {
+            prefix: index as usize,
+            goal,
+        }
+    }
+
+    /// Whether a run went where the goal wanted it; `None` if it wanted nothing of a decision.
+    pub fn went(&self, goal: Goal, child: &Traced) -> Option<bool> {
+        let (Goal::Otherwise { decision }
+        | Goal::Value { decision, .. }
+        | Goal::Default { decision }) = goal
+        else {
+            return None;
+        };
+        let old = self.decision(decision)?;
+        let cases = self.sites.get(old.site).map_or(&[][..], |site| site.cases);
+        let is_wanted = |new: u128| match goal {
+            Goal::Value { value, .. } => new == u128::from(value),
+            Goal::Default { .. } => !cases.iter().any(|case| u128::from(*case) == new),
+            _ => new != old.value,
+        };
+        let index = decision as usize;
+        let before = |list: &[Decision]| match index.checked_sub(1) {
+            Some(last) => list.get(last).map(|decision| decision.prefix),
+            None => Some(path::START),
+        };
+        let went = child.decisions.get(index).is_some_and(|new| {
+            new.site == old.site
+                && is_wanted(new.value)
+                && before(&child.decisions) == before(&self.traced.decisions)
+        });
+        Some(went)
+    }
+}
+
+/// Names the place of a fixed value, whatever value it has.
+pub fn fixed_key(decisions: &[Decision], index: usize) -> u64 {
+    let before = match index.checked_sub(1) {
+        Some(last) => decisions[last].exact,
+        None => path::START,
+    };
+    path::extend(before, decisions[index].site.0, Choice::Fixed, 0)
+}
+
+/// The scenario with another structure, if it has what is to be changed.
+pub fn restructured(scenario: &Scenario, goal: Goal, sources: &Sources) -> Option<Scenario> {
+    /// What input grows by: a letter is text, and the next run tells what else it could be.
+    const MORE: u8 = b'A';
+    let mut changed = scenario.clone();
+    let component = |source: u32| sources.get(source as usize)?.as_ref();
+    match goal {
+        Goal::Grow { source } => contents(&mut changed, component(source)?)?.push(MORE),
+        Goal::Cut { source, length } => {
+            let bytes = contents(&mut changed, component(source)?)?;
+            if bytes.len() <= length as usize {
+                return None;
+            }
+            bytes.truncate(length as usize);
+        }
+        Goal::Drop { argument } => {
+            let index = (argument as usize).checked_sub(1)?;
+            if index >= changed.argv.len() {
+                return None;
+            }
+            changed.argv.remove(index);
+        }
+        _ => return None,
+    }
+    Some(changed)
+}
+
+fn contents<'s>(scenario: &'s mut Scenario, component: &Component) -> Option<&'s mut Bytes> {
+    match component {
+        Component::Stdin => Some(&mut scenario.stdin),
+        Component::File(name) => scenario.files.get_mut(name),
+        Component::Stream(number) => scenario.streams.get_mut(*number as usize),
+        Component::Argument(number) => scenario.argv.get_mut((*number as usize).checked_sub(1)?),
+        Component::Environment(name) => scenario.env.get_mut(name),
+        Component::ArgumentCount | Component::Object(_) => None,
+    }
+}

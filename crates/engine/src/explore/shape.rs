@@ -1,0 +1,200 @@
+//! The inputs that an exploration may make: how many arguments, how long, how large the files.
+//!
+//! From a given command line, inputs stay near it. From nothing, the shape is what the user asked for,
+//! in the terms that users of KLEE know: groups of arguments, a standard input and files of given size.
+
+use crate::scenario::{Bytes, Scenario};
+
+/// Arguments as `--sym-args MIN MAX LEN` describes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArgumentGroup {
+    pub least: usize,
+    pub most: usize,
+    /// Bytes of each.
+    pub length: usize,
+}
+
+/// What inputs may look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Near a given scenario.
+    Near(Box<Scenario>),
+    /// As described; fixed arguments are groups too.
+    Described(Described),
+}
+
+/// A shape from nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Described {
+    /// Arguments that come first and may change their bytes, but not their number.
+    pub first: Vec<Bytes>,
+    pub groups: Vec<ArgumentGroup>,
+    /// Bytes of standard input.
+    pub stdin: usize,
+    /// Files by name, with their size.
+    pub files: Vec<(Bytes, usize)>,
+}
+
+/// What unknown bytes are at first: a letter, so that it is text.
+const FILLER: u8 = b'A';
+/// Scenarios to start from at most; more numbers of arguments come through branches on their number.
+const MOST_SEEDS: usize = 64;
+
+impl Shape {
+    /// The scenarios to start from.
+    pub fn seeds(&self) -> Vec<Scenario> {
+        match self {
+            Shape::Near(scenario) => vec![(**scenario).clone()],
+            Shape::Described(described) => described.seeds(),
+        }
+    }
+
+    /// Whether a scenario is one that the exploration may run.
+    pub fn accepts(&self, scenario: &Scenario) -> bool {
+        match self {
+            Shape::Near(seed) => is_near(seed, scenario),
+            Shape::Described(described) => described.accepts(scenario),
+        }
+    }
+}
+
+impl Described {
+    fn seeds(&self) -> Vec<Scenario> {
+        let mut counts: Vec<Vec<usize>> = vec![Vec::new()];
+        for group in &self.groups {
+            let longer = |chosen: &Vec<usize>| {
+                let chosen = chosen.clone();
+                (group.least..=group.most).map(move |count| [chosen.clone(), vec![count]].concat())
+            };
+            counts = counts.iter().flat_map(longer).take(MOST_SEEDS).collect();
+        }
+        let seed = |counts: Vec<usize>| {
+            let mut argv = self.first.clone();
+            for (group, count) in self.groups.iter().zip(counts) {
+                argv.extend((0..count).map(|_| Bytes(vec![FILLER; group.length.min(1)])));
+            }
+            Scenario {
+                argv,
+                stdin: Bytes(vec![FILLER; self.stdin]),
+                files: self
+                    .files
+                    .iter()
+                    .map(|(name, size)| (name.clone(), Bytes(vec![FILLER; *size])))
+                    .collect(),
+                ..Scenario::default()
+            }
+        };
+        counts.into_iter().map(seed).collect()
+    }
+
+    fn accepts(&self, scenario: &Scenario) -> bool {
+        let Some(rest) = scenario.argv.get(self.first.len()..) else {
+            return false;
+        };
+        let firsts = self.first.iter().zip(&scenario.argv);
+        firsts
+            .into_iter()
+            .all(|(seed, now)| now.len() <= grown(seed.len()))
+            && fits(&self.groups, rest)
+            && scenario.stdin.len() <= self.stdin
+            && scenario.files.iter().all(|(name, contents)| {
+                let described = self.files.iter().find(|(known, _)| known == name);
+                described.is_some_and(|(_, size)| contents.len() <= *size)
+            })
+    }
+}
+
+/// Whether the arguments can be dealt out to the groups in order.
+fn fits(groups: &[ArgumentGroup], arguments: &[Bytes]) -> bool {
+    let Some((group, others)) = groups.split_first() else {
+        return arguments.is_empty();
+    };
+    let short = |argument: &&Bytes| argument.len() <= group.length;
+    let most = arguments.iter().take_while(short).count().min(group.most);
+    (group.least..=most).any(|count| fits(others, &arguments[count..]))
+}
+
+fn is_near(seed: &Scenario, scenario: &Scenario) -> bool {
+    const MORE_ARGUMENTS: usize = 4;
+    let lengths = |seed: &[Bytes], now: &[Bytes]| {
+        let length = |index: usize| seed.get(index).map_or(0, |bytes| bytes.len());
+        now.iter()
+            .enumerate()
+            .all(|(index, bytes)| bytes.len() <= grown(length(index)))
+    };
+    scenario.argv.len() <= seed.argv.len() + MORE_ARGUMENTS
+        && lengths(&seed.argv, &scenario.argv)
+        && lengths(&seed.streams, &scenario.streams)
+        && scenario.stdin.len() <= grown(seed.stdin.len())
+        && scenario.files.iter().all(|(name, contents)| {
+            seed.files
+                .get(name)
+                .is_some_and(|seed| contents.len() <= grown(seed.len()))
+        })
+}
+
+/// How long something may become.
+fn grown(length: usize) -> usize {
+    (length * 2).max(length + 32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn described() -> Described {
+        let group = |least, most, length| ArgumentGroup {
+            least,
+            most,
+            length,
+        };
+        Described {
+            groups: vec![group(0, 1, 10), group(0, 2, 2)],
+            stdin: 8,
+            files: vec![(b"A".into(), 8)],
+            ..Described::default()
+        }
+    }
+
+    fn with_arguments(arguments: &[&str]) -> Scenario {
+        let argv = arguments
+            .iter()
+            .map(|text| text.as_bytes().into())
+            .collect();
+        Scenario {
+            argv,
+            ..Scenario::default()
+        }
+    }
+
+    #[test]
+    fn exploration_starts_from_every_number_of_arguments() {
+        let seeds = described().seeds();
+        let counts: Vec<usize> = seeds.iter().map(|seed| seed.argv.len()).collect();
+        assert_eq!(counts, [0, 1, 2, 1, 2, 3]);
+        assert!(
+            seeds
+                .iter()
+                .all(|seed| seed.stdin.len() == 8 && seed.files.len() == 1)
+        );
+        assert!(seeds.iter().all(|seed| described().accepts(seed)));
+    }
+
+    #[test]
+    fn arguments_must_fit_their_groups_in_order() {
+        let accepts = |arguments: &[&str]| described().accepts(&with_arguments(arguments));
+        assert!(accepts(&["0123456789", "ab", "c"]));
+        assert!(accepts(&["ab", "c"]));
+        assert!(!accepts(&["01234567890"]));
+        assert!(!accepts(&["ab", "0123456789"]));
+        assert!(!accepts(&["a", "b", "c", "d"]));
+    }
+
+    #[test]
+    fn near_a_seed_things_grow_but_not_without_end() {
+        let shape = Shape::Near(Box::new(with_arguments(&["-x"])));
+        assert!(shape.accepts(&with_arguments(&["-xyz", "more"])));
+        assert!(!shape.accepts(&with_arguments(&["a", "b", "c", "d", "e", "f"])));
+        assert!(!shape.accepts(&with_arguments(&[&"x".repeat(1000)])));
+    }
+}

@@ -1,0 +1,278 @@
+//! Findings: what went wrong, on which input, seen natively.
+
+use serde::Serialize;
+
+use crate::run::{End, Outcome};
+use crate::sanitizer::{self, Report};
+use crate::scenario::{Bytes, Scenario};
+
+/// What went wrong in one version of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    OutOfBounds,
+    NullDereference,
+    UseAfterFree,
+    DivisionByZero,
+    Overflow,
+    Shift,
+    Assertion,
+    Abort,
+    Crash,
+    Timeout,
+    ReachedError,
+    /// Behaviour that C does not define, of any other kind.
+    Undefined,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::OutOfBounds => "out-of-bounds",
+            Kind::NullDereference => "null-dereference",
+            Kind::UseAfterFree => "use-after-free",
+            Kind::DivisionByZero => "division-by-zero",
+            Kind::Overflow => "overflow",
+            Kind::Shift => "shift",
+            Kind::Assertion => "assertion",
+            Kind::Abort => "abort",
+            Kind::Crash => "crash",
+            Kind::Timeout => "timeout",
+            Kind::ReachedError => "reached-error",
+            Kind::Undefined => "undefined",
+        }
+    }
+}
+
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+pub struct Location {
+    pub file: String,
+    pub line: u32,
+}
+
+/// An error that was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub kind: Kind,
+    pub message: String,
+    pub location: Option<Location>,
+}
+
+/// How a run ended, as all commands print it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Ending {
+    pub exit: Option<i32>,
+    pub signal: Option<i32>,
+    pub stdout: Bytes,
+    pub stderr: Bytes,
+    /// What the checked build reported, one line each.
+    pub sanitizer: Option<String>,
+}
+
+impl Ending {
+    pub fn new(outcome: &Outcome) -> Ending {
+        let (exit, signal) = match outcome.end {
+            End::Exit(status) => (Some(status), None),
+            End::Signal(signal) => (None, Some(signal)),
+            End::Timeout | End::OutOfMemory => (None, None),
+        };
+        Ending {
+            exit,
+            signal,
+            stdout: outcome.stdout.bytes.clone().into(),
+            stderr: outcome.stderr.bytes.clone().into(),
+            sanitizer: None,
+        }
+    }
+}
+
+/// An input that shows an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    pub problem: Problem,
+    pub scenario: Scenario,
+    /// What the program did.
+    pub ending: Ending,
+    /// Decisions of the path that led there.
+    pub depth: usize,
+}
+
+impl Finding {
+    /// A name made of what makes two findings the same; fit for a file.
+    pub fn id(&self) -> String {
+        let mut id = self.problem.kind.name().to_owned();
+        if let Some(Location { file, line }) = &self.problem.location {
+            let name = file.rsplit('/').next().unwrap_or(file);
+            let safe = |c: char| {
+                if c.is_ascii_alphanumeric() || c == '.' {
+                    c
+                } else {
+                    '_'
+                }
+            };
+            let name: String = name.chars().map(safe).collect();
+            id.push_str(&format!("-{name}-{line}"));
+        }
+        id
+    }
+
+    /// What makes two findings the same: kind and place.
+    pub fn key(&self) -> (Kind, Option<Location>) {
+        (self.problem.kind, self.problem.location.clone())
+    }
+}
+
+/// What the program prints when it reaches a place that must not be reached.
+const REACHED: &str = "parallax: reach_error() reached";
+
+/// The errors that runs of the plain and of the checked program show.
+pub fn problems(plain: &Outcome, checked: Option<&Outcome>) -> Vec<Problem> {
+    let reports = checked.map_or_else(Vec::new, |outcome| {
+        sanitizer::reports(&outcome.stderr.bytes)
+    });
+    let own = own_error(plain);
+    let mut found: Vec<Problem> = Vec::new();
+    for report in &reports {
+        // One defect is often reported at every iteration of a loop.
+        let problem = Problem::from_report(report);
+        if !found
+            .iter()
+            .any(|known| (known.kind, &known.location) == (problem.kind, &problem.location))
+        {
+            found.push(problem);
+        }
+    }
+    match own {
+        // A crash of the plain program that the checked one explains is the same thing.
+        Some(problem) if problem.kind == Kind::Crash && !found.is_empty() => {}
+        Some(problem) if found.iter().any(|known| known.kind == problem.kind) => {}
+        Some(problem) => found.push(problem),
+        None => {}
+    }
+    found
+}
+
+impl Problem {
+    fn from_report(report: &Report) -> Problem {
+        Problem {
+            kind: report.kind,
+            message: report.message.clone(),
+            location: report.location().cloned(),
+        }
+    }
+}
+
+/// What the way in which the plain program ended says.
+fn own_error(outcome: &Outcome) -> Option<Problem> {
+    let stderr = String::from_utf8_lossy(&outcome.stderr.bytes);
+    let problem = |kind, message: String| {
+        Some(Problem {
+            kind,
+            message,
+            location: None,
+        })
+    };
+    match outcome.end {
+        End::Exit(_) | End::OutOfMemory => None,
+        End::Timeout => problem(Kind::Timeout, "does not come to an end".into()),
+        End::Signal(libc::SIGABRT) => {
+            if let Some(line) = stderr.lines().find(|line| line.starts_with(REACHED)) {
+                return problem(Kind::ReachedError, line.to_owned());
+            }
+            match stderr.lines().find_map(assertion) {
+                Some(found) => Some(found),
+                None => problem(Kind::Abort, "calls abort()".into()),
+            }
+        }
+        End::Signal(libc::SIGFPE) => problem(Kind::DivisionByZero, "division by zero".into()),
+        // Ended on purpose: by itself, or for a closed pipe.
+        End::Signal(
+            libc::SIGPIPE | libc::SIGTERM | libc::SIGINT | libc::SIGHUP | libc::SIGALRM,
+        ) => None,
+        End::Signal(signal) => problem(Kind::Crash, format!("killed by {}", signal_name(signal))),
+    }
+}
+
+/// `prog: file.c:12: function: Assertion `x > 0' failed.`
+fn assertion(line: &str) -> Option<Problem> {
+    let (before, after) = line.split_once(": Assertion `")?;
+    let (condition, _) = after.rsplit_once("' failed")?;
+    let mut words = before.split(": ");
+    let location = words.find_map(|word| {
+        let (file, number) = word.rsplit_once(':')?;
+        Some(Location {
+            file: file.to_owned(),
+            line: number.parse().ok()?,
+        })
+    });
+    Some(Problem {
+        kind: Kind::Assertion,
+        message: format!("assertion `{condition}` does not hold"),
+        location,
+    })
+}
+
+/// `SIGSEGV` and the like.
+pub fn signal_name(signal: i32) -> String {
+    let names = [
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGILL, "SIGILL"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGSYS, "SIGSYS"),
+    ];
+    let known = names.into_iter().find(|(number, _)| *number == signal);
+    known.map_or_else(|| format!("signal {signal}"), |(_, name)| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Captured;
+    use std::time::Duration;
+
+    fn outcome(end: End, stderr: &str) -> Outcome {
+        Outcome {
+            end,
+            stdout: Captured::default(),
+            stderr: Captured {
+                bytes: stderr.as_bytes().to_vec(),
+                ..Captured::default()
+            },
+            duration: Duration::ZERO,
+            cpu: Duration::ZERO,
+            leftover_processes: 0,
+        }
+    }
+
+    #[test]
+    fn a_failed_assertion_has_its_condition_and_place() {
+        let stderr = "prog: src/a.c:12: main: Assertion `x > 0' failed.\n";
+        let found = problems(&outcome(End::Signal(libc::SIGABRT), stderr), None);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].kind, Kind::Assertion);
+        let location = found[0].location.clone().unwrap();
+        assert_eq!((location.file.as_str(), location.line), ("src/a.c", 12));
+        assert!(found[0].message.contains("x > 0"));
+    }
+
+    #[test]
+    fn a_crash_that_the_checked_program_explains_is_one_problem() {
+        let plain = outcome(End::Signal(libc::SIGSEGV), "");
+        let report = "==1==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000000 (pc 0x1)\n    #0 0x1 in f a.c:3:1\n";
+        let checked = outcome(End::Exit(1), report);
+        let found = problems(&plain, Some(&checked));
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].kind, Kind::NullDereference);
+        assert_eq!(problems(&plain, None)[0].kind, Kind::Crash);
+    }
+
+    #[test]
+    fn an_exit_status_is_no_problem() {
+        assert_eq!(problems(&outcome(End::Exit(1), "error\n"), None), []);
+    }
+}
