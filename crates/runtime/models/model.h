@@ -30,6 +30,7 @@ void *__plx_m_malloc(size_t size);
 void *__plx_m_realloc(void *old, size_t size);
 void __plx_m_free(void *block);
 void *__plx_m_memcpy(void *to, const void *from, size_t size);
+void *__plx_m_memmove(void *to, const void *from, size_t size);
 
 /* Whether a variable carries a label. */
 #define LABELLED(variable) (__plx_peek(&(variable), sizeof(variable)) != 0)

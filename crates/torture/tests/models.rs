@@ -147,3 +147,19 @@ fn a_model_without_expressions_is_found() {
     );
     assert!(matches!(failure, Failure::Concrete(_)), "{failure}");
 }
+
+#[test]
+fn a_symbolic_number_that_only_libc_can_write_is_noted() {
+    let failure = broken(
+        "floating",
+        r#"#include "harness.h"
+        REAL(sprintf)
+        static void check_broken(struct world *world) {
+            char *text = take_text(world), *to = take_room(world, 40);
+            CALL(world, sprintf, (to, "%.3f", text[0] / 2.0));
+        }
+        FAMILY(CHECK(broken))"#,
+    );
+    assert!(failure.to_string().contains("lost: "), "{failure}");
+    assert!(failure.to_string().contains("sprintf"), "{failure}");
+}

@@ -1,5 +1,6 @@
 //! The families, and how their cases are made.
 
+mod formats;
 mod numbers;
 mod options;
 mod sorting;
@@ -54,4 +55,5 @@ pub const ALL: &[Family] = &[
     family!("wide_class", wide::class),
     family!("wide_string", wide::strings),
     family!("locale", wide::locale),
+    family!("format", formats::format),
 ];
