@@ -22,15 +22,26 @@ struct number {
 /* Larger than any base. */
 #define NO_DIGIT 99
 
-static int digit_value(char c)
+/* As few comparisons as will do: each is a branch to explore. */
+static int digit_value(char c, int base)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A' + 10;
+    unsigned decimal = (unsigned)(unsigned char)c - '0';
+    if (decimal < (base < 10 ? (unsigned)base : 10))
+        return (int)decimal;
+    /* One case of letters; nothing else becomes a letter by this bit. */
+    unsigned letter = ((unsigned)(unsigned char)c | 0x20) - 'a';
+    if (base > 10 && letter < (unsigned)base - 10)
+        return (int)letter + 10;
     return NO_DIGIT;
+}
+
+/* How many digits always fit. */
+static int safe_digits(int base)
+{
+    int count = 0;
+    for (unsigned long rest = ULONG_MAX; rest >= (unsigned long)base; rest /= (unsigned long)base)
+        count++;
+    return count;
 }
 
 /* Reads a number; false if the base is not valid. binary: "0b" is a prefix, too. */
@@ -73,11 +84,13 @@ static int parse(const char *text, char **end, int base, int binary, struct numb
     unsigned long limit = ULONG_MAX / (unsigned long)base;
     unsigned long last = ULONG_MAX % (unsigned long)base;
     unsigned long magnitude = 0;
+    int safe = safe_digits(base);
     for (;; s++) {
-        int digit = digit_value(*s);
-        if (digit >= base)
+        int digit = digit_value(*s, base);
+        if (digit == NO_DIGIT)
             break;
-        if (magnitude > limit || (magnitude == limit && (unsigned long)digit > last))
+        if (s - digits >= safe &&
+            (magnitude > limit || (magnitude == limit && (unsigned long)digit > last)))
             number->is_too_large = 1;
         else
             magnitude = magnitude * (unsigned long)base + (unsigned long)digit;

@@ -48,6 +48,8 @@ pub const ALL: &[Family] = &[
     family!("split", strings::split),
     family!("character", numbers::character),
     family!("number", numbers::number),
+    // libc's are the results that take more than one rounding.
+    family!("float", numbers::float, &["strtof", "strtod", "strtold"]),
     family!("stream", streams::stream),
     family!("getopt", options::getopt),
     family!("sort", sorting::sort),

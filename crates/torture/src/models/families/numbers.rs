@@ -1,4 +1,4 @@
-//! Cases for ctype.h and for integers from text.
+//! Cases for ctype.h and for numbers from text.
 
 use crate::models::case::Case;
 use crate::models::words::{any_long, int, long, string};
@@ -90,4 +90,71 @@ pub fn number(rng: &mut Rng) -> Case {
     };
     let text = integer_text(rng);
     Case::new(check, rng).text(text).concrete(int(base))
+}
+
+/// Text that is nearly a floating-point number.
+pub fn float_text(rng: &mut Rng) -> Vec<u8> {
+    let mut text = rng
+        .pick(&["", "", "", "-", "+", " ", "\t-", "- ", "+-"])
+        .as_bytes()
+        .to_vec();
+    let is_hexadecimal = rng.one_in(4);
+    let digits: &[u8] = if is_hexadecimal {
+        b"0123456789abcdefABCDEF"
+    } else {
+        b"0123456789"
+    };
+    if rng.one_in(10) {
+        let name = *rng.pick(&[
+            "inf",
+            "INF",
+            "infinity",
+            "iNfInItY",
+            "infinit",
+            "nan",
+            "NaN",
+            "nan()",
+            "nan(12)",
+            "nan(x_9",
+            "nan(1 2)",
+            "in",
+            "na",
+            "infinityx",
+        ]);
+        text.extend(name.bytes());
+    } else {
+        if is_hexadecimal {
+            text.extend(rng.pick(&["0x", "0X", "0x0"]).bytes());
+        }
+        let most = *rng.pick(&[3, 3, 8, 16, 25]);
+        text.extend(string(rng, digits, most));
+        if rng.one_in(2) {
+            text.push(b'.');
+            text.extend(string(rng, digits, most));
+        }
+        if rng.one_in(3) {
+            text.push(*rng.pick(if is_hexadecimal { b"ppPe" } else { b"eeEp" }));
+            text.extend(rng.pick(&["", "+", "-", "--", "0"]).bytes());
+            let most = *rng.pick(&[1, 2, 2, 3, 8]);
+            text.extend(string(rng, b"0123456789", most));
+        }
+    }
+    if rng.one_in(6) {
+        text.push(rng.between(1, 255) as u8);
+    }
+    text
+}
+
+pub fn float(rng: &mut Rng) -> Case {
+    let check = *rng.pick(&[
+        "strtof",
+        "strtod",
+        "strtold",
+        "__strtof_internal",
+        "__strtod_internal",
+        "__strtold_internal",
+        "atof",
+    ]);
+    let text = float_text(rng);
+    Case::new(check, rng).text(text)
 }
