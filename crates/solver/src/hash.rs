@@ -34,3 +34,12 @@ impl Digest {
         (mixed ^ mixed >> 71).max(1)
     }
 }
+
+/// The hash of a sequence of words.
+pub(crate) fn of(words: impl IntoIterator<Item = u128>) -> Hash {
+    let mut digest = Digest::new();
+    for word in words {
+        digest.add(word);
+    }
+    digest.finish()
+}

@@ -57,6 +57,12 @@ pub(crate) struct Query<'q> {
     pub limits: Limits,
 }
 
+impl<'q> Query<'q> {
+    pub fn goal(&self) -> &'q [Constraint] {
+        &self.facts[self.goal..]
+    }
+}
+
 /// Bytes that differ from the seed.
 pub(crate) type Changes = Vec<(VarId, u8)>;
 

@@ -7,22 +7,31 @@
 //!
 //! Layers, each owning the next:
 //!
-//! 1. [`slice`]: only constraints that share input bytes with the goal.
-//! 2. bit-blasting into CaDiCaL, one incremental circuit per group of bytes ([`blast`]).
+//! 1. `slice`: only constraints that share input bytes with the goal.
+//! 2. `cache`: answers, models and contradictions of earlier queries, across paths.
+//! 3. `cheap`: sets of byte values, inversion of the goal, search.
+//! 4. `blast`: circuits in CaDiCaL, incremental per path; everything integer.
+//! 5. `smt`: an SMT-LIB program as a child; floating point, and what was too hard before.
 //!
 //! Whatever a layer claims to be a model is evaluated on all constraints of the slice before it is believed.
 
 mod blast;
+mod cache;
+mod cheap;
 mod config;
 mod constraint;
+mod copy;
 mod dense;
 mod hash;
 mod layer;
+mod log;
 mod overlay;
 mod path;
+pub mod query;
 mod sets;
 mod shared;
 mod slice;
+mod smt;
 mod statistics;
 mod terms;
 

@@ -1,29 +1,29 @@
 //! One trace's constraints, and the questions about them.
 
-use crate::blast::Sat;
+use crate::cache::Cache;
 use crate::config::Limits;
 use crate::constraint::{Answer, Constraint, Core, Model, Why};
 use crate::layer::{Layer, Outcome, Query, Reply, satisfies};
 use crate::overlay::Overlay;
-use crate::shared::Shared;
+use crate::shared::{Shared, locked};
 use crate::slice::Index;
 use crate::terms::Terms;
 use parallax_expr::Store;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The constraints of one run, in order, with everything that was found out about them.
 pub struct Path<'p, S: Store> {
     shared: Arc<Shared>,
     terms: Terms<'p, S>,
     index: Index,
-    below: Sat,
+    below: Cache,
 }
 
 impl<'p, S: Store> Path<'p, S> {
     pub(crate) fn new(shared: Arc<Shared>, store: &'p S, names: &'p [u32]) -> Self {
         Path {
-            below: Sat::new(Arc::clone(&shared)),
+            below: Cache::new(Arc::clone(&shared)),
             shared,
             terms: Terms::new(store, names),
             index: Index::default(),
@@ -74,7 +74,8 @@ impl<'p, S: Store> Path<'p, S> {
             None => self.below.solve(&mut self.terms, &query),
         };
         self.count(&reply);
-        match reply.outcome {
+        let layer = reply.layer;
+        let answer = match reply.outcome {
             Outcome::Sat(changes) => Answer::Sat(Model {
                 bytes: changes
                     .into_iter()
@@ -89,6 +90,23 @@ impl<'p, S: Store> Path<'p, S> {
                     .collect(),
             }),
             Outcome::Unknown(why) => Answer::Unknown(why),
+        };
+        if self.shared.config.log.is_some() {
+            self.log(&query, &answer, layer, start.elapsed());
+        }
+        answer
+    }
+
+    fn log(&mut self, query: &Query<'_>, answer: &Answer, layer: Layer, time: Duration) {
+        let mut log = locked(&self.shared.log);
+        let Some(open) = log.as_mut() else {
+            return;
+        };
+        let terms = &mut self.terms;
+        if let Err(error) = open.append(terms, query.facts, query.goal, answer, (layer, time)) {
+            *log = None;
+            self.shared
+                .count(|statistics| statistics.log_error = Some(error.to_string()));
         }
     }
 

@@ -84,10 +84,26 @@ impl Sets {
             .flat_map(|&(first, end)| first..end)
     }
 
+    /// How many bytes are in the set.
+    pub fn size(&self, set: SetId) -> usize {
+        self.sets[set.0 as usize]
+            .iter()
+            .map(|&(first, end)| (end - first) as usize)
+            .sum()
+    }
+
     pub fn contains(&self, set: SetId, variable: VarId) -> bool {
         let ranges = &self.sets[set.0 as usize];
         let after = ranges.partition_point(|&(first, _)| first <= variable);
         after > 0 && variable < ranges[after - 1].1
+    }
+
+    /// The only member of a set.
+    pub fn only(&self, set: SetId) -> Option<VarId> {
+        match self.sets[set.0 as usize][..] {
+            [(first, end)] if end == first + 1 => Some(first),
+            _ => None,
+        }
     }
 }
 
@@ -131,6 +147,7 @@ mod tests {
         assert_eq!(&*sets.sets[a.0 as usize], &[(3, 6), (9, 10)]);
         assert_eq!(sets.members(a).collect::<Vec<_>>(), [3, 4, 5, 9]);
         assert!(sets.contains(a, 9) && !sets.contains(a, 6) && !sets.contains(a, 2));
+        assert_eq!((sets.size(a), sets.only(a)), (4, None));
     }
 
     #[test]

@@ -1,22 +1,40 @@
 //! What all paths of a solver share.
 
+use crate::cache::{AllowedValues, Memory};
 use crate::config::Config;
 use crate::constraint::Why;
 use crate::layer::{Layer, Outcome, Reply};
+use crate::log::Log;
+use crate::smt::Backend;
 use crate::statistics::Statistics;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub(crate) struct Shared {
     pub config: Config,
+    pub smt: Mutex<Backend>,
+    pub memory: Mutex<Memory>,
+    pub allowed: Mutex<AllowedValues>,
+    /// Where queries are written; `None` without a log, or after an error.
+    pub log: Mutex<Option<Log>>,
     statistics: Mutex<Statistics>,
 }
 
 impl Shared {
     pub fn new(config: Config) -> Shared {
+        let mut statistics = Statistics::default();
+        let log = config.log.as_deref().and_then(|path| {
+            Log::open(path)
+                .inspect_err(|error| statistics.log_error = Some(error.to_string()))
+                .ok()
+        });
         Shared {
+            memory: Mutex::default(),
+            allowed: Mutex::default(),
+            log: Mutex::new(log),
+            smt: Mutex::new(Backend::new(&config)),
             config,
-            statistics: Mutex::default(),
+            statistics: Mutex::new(statistics),
         }
     }
 

@@ -19,6 +19,8 @@ pub struct Statistics {
     pub failures: BTreeMap<String, u64>,
     /// Set when a back end was switched off: its name and why.
     pub switched_off: Option<String>,
+    /// Why the log of queries could not be written.
+    pub log_error: Option<String>,
     /// Oracle mode only: contradictions between layers.
     pub disagreements: Vec<String>,
 }

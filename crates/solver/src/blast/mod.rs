@@ -1,4 +1,4 @@
-//! Everything that is integer becomes a circuit, and CaDiCaL looks for its inputs.
+//! Layer four: everything that is integer becomes a circuit, and CaDiCaL looks for its inputs.
 //!
 //! Constraints are assumptions, so one circuit serves all queries of a path, what the solver learned
 //! stays, and a contradiction names the constraints that take part in it.
@@ -16,6 +16,7 @@ use crate::constraint::Why;
 use crate::layer::{Changes, Layer, Outcome, Query, Reply, satisfies, take_back};
 use crate::sets::{SetId, VarId};
 use crate::shared::Shared;
+use crate::smt::Smt;
 use crate::terms::Terms;
 use encode::Circuit;
 use gates::{Bit, TooLarge, Verdict};
@@ -38,7 +39,7 @@ const RETURN_ATTEMPTS: usize = 8;
 /// How often a core is asked for a smaller one.
 const CORE_ROUNDS: usize = 3;
 
-/// Bit-blasting.
+/// Bit-blasting, above the SMT-LIB program.
 pub(crate) struct Sat {
     shared: Arc<Shared>,
     circuits: FxHashMap<u32, Circuit>,
@@ -47,11 +48,13 @@ pub(crate) struct Sat {
     next: u32,
     /// The circuit that a byte was last encoded in.
     home: FxHashMap<VarId, u32>,
+    below: Smt,
 }
 
 impl Sat {
     pub fn new(shared: Arc<Shared>) -> Sat {
         Sat {
+            below: Smt::new(Arc::clone(&shared)),
             shared,
             circuits: FxHashMap::default(),
             order: Vec::new(),
@@ -64,7 +67,22 @@ impl Sat {
         let start = Instant::now();
         let outcome = self.decide(terms, query);
         self.shared.spent(Layer::Sat, start.elapsed());
-        Reply::new(Layer::Sat, outcome)
+        let reply = Reply::new(Layer::Sat, outcome);
+        match reply.outcome {
+            Outcome::Sat(_) | Outcome::Unsat(_) if self.shared.config.oracle => {
+                let below = self.below.solve(terms, query);
+                self.shared.compare(reply, below)
+            }
+            Outcome::Sat(_) | Outcome::Unsat(_) => reply,
+            Outcome::Unknown(_) => {
+                let below = self.below.solve(terms, query);
+                match below.outcome {
+                    // Why the first back end gave up says more than that there is no second one.
+                    Outcome::Unknown(Why::Unsupported) => reply,
+                    _ => below,
+                }
+            }
+        }
     }
 
     fn decide<S: Store>(&mut self, terms: &mut Terms<'_, S>, query: &Query<'_>) -> Outcome {
