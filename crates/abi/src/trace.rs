@@ -334,6 +334,8 @@ pub struct Source {
     pub name: u64,
     pub name_length: u32,
     pub padding: u32,
+    /// Bytes that all processes together took from a source that has no offset of its own (pipe, socket).
+    pub taken: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

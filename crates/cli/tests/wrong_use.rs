@@ -158,7 +158,10 @@ fn wrong_options_and_values_are_explained() {
     let (_, error) = folder.expect(2, &["trace", "./prog", "--memory", "2 parsecs"]);
     assert_contains(&error, &["K, M, G"]);
     let (_, error) = folder.expect(2, &["trace", "./prog", "--symbolic", "weather"]);
-    assert_contains(&error, &["argv", "stdin", "files"]);
+    assert_contains(
+        &error,
+        &["argv", "argc", "stdin", "files", "streams", "env:NAME"],
+    );
     let (_, error) = folder.expect(2, &["tarce"]);
     assert_contains(&error, &["trace"]);
 }

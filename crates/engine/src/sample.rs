@@ -72,6 +72,7 @@ impl Sample {
             name: 0,
             name_length: 0,
             padding: 0,
+            taken: 0,
         };
         self.put(self.region.parts().1.sources, number, source);
         number

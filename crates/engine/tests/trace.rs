@@ -118,6 +118,7 @@ impl Writer {
             name: self.blob(name),
             name_length: name.len() as u32,
             padding: 0,
+            taken: 0,
         };
         self.put(self.header().source_offset, number, source);
         number

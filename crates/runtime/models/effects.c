@@ -45,8 +45,6 @@ AFTER(char *, realpath, (const char *path, char *to), (path, to),
 AFTER(int, gethostname, (char *to, size_t size), (to, size),
       WRITTEN(result == 0, to, strnlen(to, size)))
 AFTER(int, uname, (struct utsname *to), (to), WRITTEN(result == 0, to, sizeof *to))
-AFTER(int, pipe, (int to[2]), (to), WRITTEN(result == 0, to, 2 * sizeof *to))
-AFTER(int, pipe2, (int to[2], int flags), (to, flags), WRITTEN(result == 0, to, 2 * sizeof *to))
 AFTER(pid_t, wait, (int *status), (status), WRITTEN(status != NULL, status, sizeof *status))
 AFTER(pid_t, waitpid, (pid_t process, int *status, int options), (process, status, options),
       WRITTEN(status != NULL, status, sizeof *status))

@@ -15,6 +15,7 @@
 int __plx_m___underflow(FILE *stream);
 int __plx_m___uflow(FILE *stream);
 unsigned __plx_stream_is_symbolic(FILE *stream);
+unsigned __plx_stream_fill(FILE *stream, size_t wanted);
 void __plx_stream_touched(FILE *stream, const char *function);
 
 char *__fgets_chk(char *to, size_t room, int n, FILE *stream);
@@ -39,10 +40,10 @@ static void unlock(FILE *stream, int locked)
         funlockfile(stream);
 }
 
-/* Bytes in the buffer; fills it if it is empty. 0 at the end. */
-static size_t available(FILE *stream)
+/* Bytes in the buffer; fills it if it is empty, because so many are wanted. 0 at the end. */
+static size_t available(FILE *stream, size_t wanted)
 {
-    if (stream->_IO_read_ptr >= stream->_IO_read_end && __plx_m___underflow(stream) == EOF)
+    if (stream->_IO_read_ptr >= stream->_IO_read_end && !__plx_stream_fill(stream, wanted))
         return 0;
     return (size_t)(stream->_IO_read_end - stream->_IO_read_ptr);
 }
@@ -111,7 +112,7 @@ char *__plx_m_fgets_unlocked(char *to, int n, FILE *stream)
     size_t count = 0, room = (size_t)n - 1;
     int found = 0;
     while (count < room && !found) {
-        size_t have = available(stream);
+        size_t have = available(stream, room - count);
         if (have == 0)
             break;
         if (have > room - count)
@@ -161,7 +162,7 @@ size_t __plx_m_fread_unlocked(void *to, size_t size, size_t count, FILE *stream)
         return taken;
     }
     while (done < wanted) {
-        size_t have = available(stream);
+        size_t have = available(stream, wanted - done);
         if (have == 0)
             break;
         if (have > wanted - done)
@@ -220,7 +221,7 @@ static ssize_t read_line(char **line, size_t *capacity, int delimiter, FILE *str
         if (!make_room(line, capacity, first_capacity))
             return -1;
     }
-    size_t length = 0, have = available(stream);
+    size_t length = 0, have = available(stream, 1);
     if (have == 0)
         return -1;
     int found = 0;
@@ -237,7 +238,7 @@ static ssize_t read_line(char **line, size_t *capacity, int delimiter, FILE *str
             return -1;
         length += move_until(*line + length, have, (char)delimiter, stream, &found);
         if (!found)
-            have = available(stream);
+            have = available(stream, 1);
     }
     (*line)[length] = '\0';
     return (ssize_t)length;

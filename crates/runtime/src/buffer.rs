@@ -53,6 +53,19 @@ impl<T: Copy> Buffer<T> {
         self.length = 0;
     }
 
+    /// Keeps the elements that `wanted` accepts, in order.
+    pub fn retain(&mut self, wanted: impl Fn(&T) -> bool) {
+        let mut kept = 0;
+        let all = self.as_mut_slice();
+        for index in 0..all.len() {
+            if wanted(&all[index]) {
+                all[kept] = all[index];
+                kept += 1;
+            }
+        }
+        self.length = kept;
+    }
+
     pub fn as_slice(&self) -> &[T] {
         if self.length == 0 {
             return &[];

@@ -1,9 +1,11 @@
 //! Everything that is guarded by the runtime's lock.
 
+use crate::buffer::Buffer;
 use crate::global::Global;
 use crate::inputs::Inputs;
 use crate::map::{Map, Seen};
 use crate::memo::{BinaryKey, LoadKey, Memo};
+use crate::models::Mapping;
 use crate::nodes::Nodes;
 use crate::objects::Objects;
 use crate::tables::Tables;
@@ -22,6 +24,8 @@ pub struct Core {
     pub objects: Objects,
     pub tables: Tables,
     pub inputs: Inputs,
+    /// Symbolic files that are mapped.
+    pub mappings: Buffer<Mapping>,
 }
 
 /// Reached through [`crate::lock::enter`] only.
@@ -35,4 +39,5 @@ pub static CORE: Global<Core> = Global::new(Core {
     objects: Objects::new(),
     tables: Tables::new(),
     inputs: Inputs::new(),
+    mappings: Buffer::new(),
 });

@@ -274,6 +274,26 @@ impl Seen {
         }
     }
 
+    /// Whether the key was inserted.
+    pub fn contains(&self, key: u64) -> bool {
+        if self.table.is_null() {
+            return false;
+        }
+        let key = key.max(1);
+        // SAFETY: positions are masked; the table always has a free slot.
+        unsafe {
+            let mask = (*self.table).mask;
+            let mut at = key as usize & mask;
+            while *slot(self.table, at) != 0 {
+                if *slot(self.table, at) == key {
+                    return true;
+                }
+                at = (at + 1) & mask;
+            }
+        }
+        false
+    }
+
     /// Adds `key`; true if it was not there. Without memory everything is new.
     pub fn insert(&mut self, key: u64) -> bool {
         let key = key.max(1);

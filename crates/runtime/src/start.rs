@@ -168,16 +168,22 @@ unsafe fn begin(argc: i32, argv: Strings, envp: Strings) {
         for index in 0..argc.max(0) as usize {
             let (base, size) = extent(*argv.add(index));
             core.objects.add_argument(base, size);
-            // Only the first program's arguments are input; the others' were made by programs.
-            if first && index > 0 && trace::has_flag(flags::ARGV) {
-                inputs::label_argument(&mut core, index as u32, base, size);
-            }
         }
         let mut variable = envp;
         while !(*variable).is_null() {
             let (base, size) = extent(*variable);
             core.objects.add_argument(base, size);
             variable = variable.add(1);
+        }
+        // Only what the first program was given is input; the others' was made by programs.
+        if first {
+            if trace::has_flag(flags::ARGV) {
+                inputs::label_arguments(&mut core, argc.max(0) as usize, argv);
+            }
+            if trace::has_flag(flags::ARGUMENT_COUNT) {
+                inputs::label_argument_count(&mut core, argc.max(0) as usize, argv);
+            }
+            inputs::label_environment(&mut core, envp);
         }
         #[cfg(all(feature = "freestanding", not(test)))]
         on_exit(log_exit, core::ptr::null_mut());

@@ -22,6 +22,8 @@ pub const MADV_WIPEONFORK: usize = 18;
 
 const S_IFMT: u32 = 0o170_000;
 const S_IFREG: u32 = 0o100_000;
+const S_IFIFO: u32 = 0o010_000;
+const S_IFSOCK: u32 = 0o140_000;
 
 /// A failed call's error number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +91,8 @@ pub fn advise(address: usize, size: usize, advice: usize) -> bool {
 pub struct FileStatus {
     pub device: u64,
     pub inode: u64,
+    /// Names that the file has.
+    pub links: u64,
     pub mode: u32,
     pub size: u64,
 }
@@ -96,6 +100,15 @@ pub struct FileStatus {
 impl FileStatus {
     pub fn is_regular(&self) -> bool {
         self.mode & S_IFMT == S_IFREG
+    }
+
+    pub fn is_socket(&self) -> bool {
+        self.mode & S_IFMT == S_IFSOCK
+    }
+
+    /// Pipes, with a name or without.
+    pub fn is_pipe(&self) -> bool {
+        self.mode & S_IFMT == S_IFIFO
     }
 }
 
@@ -118,6 +131,7 @@ pub fn fstat(descriptor: i32) -> Result<FileStatus, Errno> {
     Ok(FileStatus {
         device: buffer[0],
         inode: buffer[1],
+        links: buffer[2],
         mode: buffer[3] as u32,
         size: buffer[6],
     })
@@ -141,6 +155,38 @@ pub fn file_system(descriptor: i32) -> Result<u64, Errno> {
         )?
     };
     Ok(buffer[0])
+}
+
+/// An option of a socket that is a number (`SOL_SOCKET` level).
+pub fn socket_option(descriptor: i32, option: SocketOption) -> Result<i32, Errno> {
+    const SOL_SOCKET: usize = 1;
+    let mut value = 0i32;
+    let mut size = size_of::<i32>() as u32;
+    let (value_at, size_at) = (&raw mut value as usize, &raw mut size as usize);
+    // SAFETY: both pointers are to variables of the right size.
+    unsafe {
+        call(
+            55,
+            [
+                descriptor as usize,
+                SOL_SOCKET,
+                option as usize,
+                value_at,
+                size_at,
+                0,
+            ],
+        )?
+    };
+    Ok(value)
+}
+
+/// What can be asked of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SocketOption {
+    /// `SO_TYPE`.
+    Type = 3,
+    /// `SO_DOMAIN`.
+    Domain = 39,
 }
 
 /// Present file offset; fails on what cannot seek.

@@ -324,12 +324,27 @@ pub fn sources() -> &'static [Source] {
     unsafe { core::slice::from_raw_parts(region().sources, count as usize) }
 }
 
-/// All events so far, of all processes.
-pub fn events() -> &'static [Event] {
-    let Some(header) = header() else { return &[] };
-    let count = header.events.load(Relaxed).min(header.event_capacity);
-    // SAFETY: only read for what earlier processes finished.
-    unsafe { core::slice::from_raw_parts(region().events, count as usize) }
+/// Counts bytes that were taken from a source without offset; how many were taken before.
+pub fn take_from(source: u32, count: u64) -> u64 {
+    // SAFETY: the index was given out; all processes change the field by this function only.
+    unsafe {
+        let taken = &raw mut (*region().sources.add(source as usize)).taken;
+        AtomicU64::from_ptr(taken).fetch_add(count, Relaxed)
+    }
+}
+
+/// Names of the environment variables whose values are symbolic.
+pub fn environment_names() -> impl Iterator<Item = &'static [u8]> {
+    let length = header().map_or(0, |header| {
+        u64::from(header.environment_length).min(header.blob_capacity)
+    });
+    let names = match length {
+        0 => &[],
+        length => blob_at(0, length as usize),
+    };
+    names
+        .split(|byte| *byte == 0)
+        .filter(|name| !name.is_empty())
 }
 
 /// Appends a loss record. A full array loses the record, not the trace.

@@ -4,11 +4,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
 use parallax_capture::Variant;
 use parallax_engine::region::{Limits, Region, Symbolic};
 use parallax_engine::run::{Launch, Output, Stdin, run as run_program};
+use parallax_engine::scenario::{Object, ktest};
 use parallax_engine::selfcheck::{self, ActualInput};
 use parallax_engine::sites::SiteMap;
 use parallax_engine::trace::Trace;
@@ -23,7 +25,7 @@ use crate::size::{parse_bytes, parse_seconds};
 /// Run a captured program once and show what it did with its input
 ///
 /// Shows how the program ended, every branch that depended on the input with its condition over the input
-/// bytes (argv[1][0], stdin[3], file("x")[12]), operations that could fail for another input, and where
+/// bytes (argv[1][0], stdin[3], file("x")[12], env("HOME")[0], argc), operations that could fail for another input, and where
 /// precision was lost.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -47,10 +49,10 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
 
-    /// Which input is symbolic
+    /// Which input is symbolic: argv (bytes of the arguments), argc (their number), stdin, files, streams
+    /// (sockets and pipes), env:NAME (value of a variable)
     #[arg(
         long,
-        value_enum,
         value_delimiter = ',',
         default_value = "argv,stdin,files",
         value_name = "INPUTS"
@@ -86,14 +88,51 @@ pub struct Arguments {
     pass_through: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// A kind of input.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Input {
-    /// Bytes of the arguments
     Argv,
-    /// Standard input
+    Argc,
     Stdin,
-    /// Files that the program reads
     Files,
+    Streams,
+    Environment(String),
+}
+
+impl FromStr for Input {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Input, String> {
+        match text {
+            "argv" => Ok(Input::Argv),
+            "argc" => Ok(Input::Argc),
+            "stdin" => Ok(Input::Stdin),
+            "files" => Ok(Input::Files),
+            "streams" => Ok(Input::Streams),
+            _ => match text.strip_prefix("env:") {
+                Some(name) if !name.is_empty() && !name.contains('=') => {
+                    Ok(Input::Environment(name.to_owned()))
+                }
+                _ => Err("give argv, argc, stdin, files, streams or env:NAME".to_owned()),
+            },
+        }
+    }
+}
+
+/// All kinds together.
+fn symbolic(inputs: &[Input]) -> Symbolic {
+    let mut symbolic = Symbolic::default();
+    for input in inputs {
+        match input {
+            Input::Argv => symbolic.argv = true,
+            Input::Argc => symbolic.argument_count = true,
+            Input::Stdin => symbolic.stdin = true,
+            Input::Files => symbolic.files = true,
+            Input::Streams => symbolic.streams = true,
+            Input::Environment(name) => symbolic.environment.push(name.clone().into_bytes()),
+        }
+    }
+    symbolic
 }
 
 pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
@@ -102,12 +141,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     for note in &derived.notes {
         console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
     }
-    let symbolic = Symbolic {
-        argv: arguments.symbolic.contains(&Input::Argv),
-        stdin: arguments.symbolic.contains(&Input::Stdin),
-        files: arguments.symbolic.contains(&Input::Files),
-        ..Symbolic::default()
-    };
+    let symbolic = symbolic(&arguments.symbolic);
     let limits = Limits::within(arguments.memory);
     let region = Region::create(limits, &symbolic, arguments.self_check)?;
     let launch = Launch {
@@ -129,6 +163,8 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let actual = ActualInput {
         args: arguments.arguments.clone(),
         stdin: read_stdin(arguments.stdin.as_deref()),
+        environment: std::env::vars_os().collect(),
+        objects: read_objects(),
         directory: std::env::current_dir()?,
         started: SystemTime::now(),
     };
@@ -163,6 +199,18 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     } else {
         Exit::Clean
     })
+}
+
+/// Contents of the memory objects that the program will declare as input.
+fn read_objects() -> Vec<Vec<u8>> {
+    let Some(path) = std::env::var_os(ktest::VARIABLE) else {
+        return Vec::new();
+    };
+    // A program without such objects does not care whether the file is good.
+    let read = fs::read(&path).ok();
+    let objects = read.and_then(|bytes| ktest::decode(&bytes).ok());
+    let bytes = |object: Object| object.bytes.0;
+    objects.unwrap_or_default().into_iter().map(bytes).collect()
 }
 
 /// What the program will read from standard input, if that can be known beforehand.

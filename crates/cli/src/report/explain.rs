@@ -184,10 +184,17 @@ impl<'a> Explain<'a> {
                 format!("{bytes} of {name} from offset {}", event.y)
             }
             EventKind::EndOfInput => {
-                format!("{} after {} bytes", self.source(event.x), event.y)
+                let (length, more) = (
+                    counted(event.y, "byte"),
+                    counted(event.label.into(), "more byte"),
+                );
+                format!("{} after {length}, {more} wanted", self.source(event.x))
             }
             EventKind::Assume => self.expression(event.label),
-            EventKind::Report => words::reported(event.detail).to_owned(),
+            EventKind::Report => {
+                let message = printable(self.trace.report_message(event));
+                format!("{}: {message}", words::reported(event.detail))
+            }
             EventKind::Process if event.detail == 1 => format!("forked, pid {}", event.y),
             EventKind::Process => format!("started, pid {}", event.y),
             EventKind::Exit => format!("status {}", event.x),

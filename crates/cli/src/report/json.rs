@@ -60,6 +60,8 @@ impl Writer<'_> {
                 "sensitive": omitted(&sensitive),
                 "fixed": omitted(&fixed),
             },
+            "assumptions": list(&self.report.assumptions(), &|assumption| self.assumption(assumption)),
+            "reports": list(&self.report.reports(), &|report| self.reported(report)),
             "losses": self.losses(),
             "inputs": self.inputs(),
             "mismatches": self.mismatches(),
@@ -142,6 +144,21 @@ impl Writer<'_> {
         entry
     }
 
+    fn assumption(&self, assumption: &Folded) -> Value {
+        let mut entry = self.entry(assumption);
+        entry["condition"] = self.explain.expression(assumption.first.label).into();
+        entry["holds"] = (assumption.first.detail != 0).into();
+        entry
+    }
+
+    fn reported(&self, report: &Folded) -> Value {
+        let mut entry = self.entry(report);
+        entry["kind"] = words::report_kind(report.first.detail).into();
+        let message = self.report.trace.report_message(&report.first);
+        entry["message"] = String::from_utf8_lossy(message).into();
+        entry
+    }
+
     fn losses(&self) -> Vec<Value> {
         let entry = |loss: &super::FoldedLoss| {
             let mut entry = json!({
@@ -158,10 +175,9 @@ impl Writer<'_> {
 
     fn inputs(&self) -> Vec<Value> {
         let sources = self.report.sources();
-        sources
-            .iter()
-            .map(|source| json!({"name": source.name, "bytes": source.bytes}))
-            .collect()
+        let end = |end: super::End| json!({"length": end.length, "wanted": end.wanted});
+        let entry = |source: &super::SourceUse| json!({"name": source.name, "bytes": source.bytes, "end": source.end.map(end)});
+        sources.iter().map(entry).collect()
     }
 
     /// Null unless the self-check was asked for.

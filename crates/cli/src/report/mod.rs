@@ -87,6 +87,17 @@ pub struct SourceUse {
     pub name: String,
     /// Bytes that were read, repeated reads counted once; 0 for arguments, which are just there.
     pub bytes: u64,
+    /// Where a reader met the end last, if one did.
+    pub end: Option<End>,
+}
+
+/// The end of an input, as a reader met it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// Of the input.
+    pub length: u64,
+    /// How many more bytes were asked for.
+    pub wanted: u32,
 }
 
 /// Calls shown of a call stack.
@@ -220,6 +231,16 @@ impl<'a> Report<'a> {
         self.folded(|kind, _| kind == EventKind::Concretize)
     }
 
+    /// What the program demands of its input.
+    pub fn assumptions(&self) -> Vec<Folded<'a>> {
+        self.folded(|kind, _| kind == EventKind::Assume)
+    }
+
+    /// Errors that the program reported of its own accord.
+    pub fn reports(&self) -> Vec<Folded<'a>> {
+        self.folded(|kind, _| kind == EventKind::Report)
+    }
+
     /// Losses by what cost them, most frequent first.
     pub fn losses(&self) -> Vec<FoldedLoss> {
         let mut order: Vec<FoldedLoss> = Vec::new();
@@ -252,22 +273,29 @@ impl<'a> Report<'a> {
 
     /// The sources of input that were used, and how much was read of each.
     pub fn sources(&self) -> Vec<SourceUse> {
-        let mut ends = vec![0_u64; self.trace.source_count() as usize];
+        let count = self.trace.source_count() as usize;
+        let (mut read, mut ends) = (vec![0_u64; count], vec![None; count]);
         for (kind, event) in self.trace.events() {
+            let source = event.x as usize;
             if kind == EventKind::Input {
                 let end = event.y.saturating_add(event.label.into());
-                let known = &mut ends[event.x as usize];
-                *known = (*known).max(end);
+                read[source] = read[source].max(end);
+            } else if kind == EventKind::EndOfInput {
+                ends[source] = Some(End {
+                    length: event.y,
+                    wanted: event.label,
+                });
             }
         }
         (0..self.trace.source_count())
             .filter_map(|index| {
                 let source = self.trace.source(index)?;
-                let bytes = ends[index as usize];
-                let is_used = bytes > 0 || source.kind == SourceKind::Argument;
+                let (bytes, end) = (read[index as usize], ends[index as usize]);
+                let is_used = bytes > 0 || end.is_some() || source.kind == SourceKind::Argument;
                 is_used.then(|| SourceUse {
                     name: source::input_name(&source),
                     bytes,
+                    end,
                 })
             })
             .collect()

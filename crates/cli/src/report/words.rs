@@ -60,6 +60,17 @@ pub fn loss_sentence(kind: LossKind) -> &'static str {
     }
 }
 
+/// The name of what the program reported itself, in JSON.
+pub fn report_kind(detail: u8) -> &'static str {
+    let kinds = [
+        (Reported::Assertion, "assertion"),
+        (Reported::Error, "error"),
+        (Reported::Reached, "reached-error"),
+    ];
+    let found = kinds.into_iter().find(|(kind, _)| *kind as u8 == detail);
+    found.map_or("unknown", |(_, text)| text)
+}
+
 /// What the program reported itself.
 pub fn reported(detail: u8) -> &'static str {
     let kinds = [

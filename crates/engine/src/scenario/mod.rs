@@ -6,6 +6,7 @@
 
 mod bytes;
 mod change;
+pub mod ktest;
 
 use std::collections::BTreeMap;
 

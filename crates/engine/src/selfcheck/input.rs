@@ -21,6 +21,10 @@ pub struct ActualInput {
     pub args: Vec<OsString>,
     /// Contents of standard input, unless it was a pipe or a terminal.
     pub stdin: Option<Vec<u8>>,
+    /// The environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Contents of the objects that the program declares as input, in order; what is missing of one is zero.
+    pub objects: Vec<Vec<u8>>,
     /// Working directory at the start.
     pub directory: PathBuf,
     /// When the run began: files that were changed later prove nothing.
@@ -37,6 +41,8 @@ pub(super) enum Verdict {
 /// Contents of one source.
 struct Contents {
     bytes: Vec<u8>,
+    /// What is found behind the bytes, if anything.
+    beyond: Option<u8>,
     /// The file may have been written during the run: a difference proves nothing.
     changed: bool,
 }
@@ -75,16 +81,17 @@ impl<'a> Checker<'a> {
         let offset = u64::from(node.b) | u64::from(node.c) << 32;
         let byte = usize::try_from(offset)
             .ok()
-            .and_then(|offset| contents.bytes.get(offset));
+            .and_then(|offset| contents.bytes.get(offset).copied())
+            .or(contents.beyond);
         match byte {
-            Some(byte) if u64::from(*byte) == node.lo => Verdict::Same,
+            Some(byte) if u64::from(byte) == node.lo => Verdict::Same,
             _ if contents.changed => Verdict::Unknown,
             _ => Verdict::Different(Fault {
                 what: What::Input,
                 label,
                 site: None,
                 op: Some(Op::Input),
-                expected: byte.map(|byte| u128::from(*byte)),
+                expected: byte.map(u128::from),
                 actual: node.lo.into(),
             }),
         }
@@ -94,18 +101,18 @@ impl<'a> Checker<'a> {
 fn read(source: &InputSource, actual: &ActualInput, several_images: bool) -> Option<Contents> {
     let unchanged = |bytes| Contents {
         bytes,
+        beyond: None,
         changed: false,
     };
+    // The terminating NUL is part of the input: it can be made longer or shorter.
+    let string = |text: &OsString| unchanged([text.as_bytes(), &[0]].concat());
     match source.kind {
         SourceKind::Argument => {
             if several_images {
                 return None;
             }
             let number = (source.index as usize).checked_sub(1)?;
-            let mut bytes = actual.args.get(number)?.as_bytes().to_vec();
-            // The terminating NUL is part of the input: it can be made longer or shorter.
-            bytes.push(0);
-            Some(unchanged(bytes))
+            actual.args.get(number).map(string)
         }
         SourceKind::Stdin => actual.stdin.clone().map(unchanged),
         SourceKind::File => read_file(source, actual),
@@ -113,7 +120,20 @@ fn read(source: &InputSource, actual: &ActualInput, several_images: bool) -> Opt
             let count = u32::try_from(actual.args.len()).ok()? + 1;
             (!several_images).then(|| unchanged(count.to_le_bytes().to_vec()))
         }
-        SourceKind::Environment | SourceKind::Stream | SourceKind::Object => None,
+        SourceKind::Environment => {
+            let mut variables = actual.environment.iter();
+            let (_, value) = variables.find(|(name, _)| name.as_bytes() == source.name)?;
+            (!several_images).then(|| string(value))
+        }
+        SourceKind::Object => {
+            // One that was not given has what the program starts with, zero or the start of a range.
+            let given = actual.objects.get(source.index as usize)?;
+            Some(Contents {
+                beyond: Some(0),
+                ..unchanged(given.clone())
+            })
+        }
+        SourceKind::Stream => None,
     }
 }
 
@@ -131,6 +151,7 @@ fn read_file(source: &InputSource, actual: &ActualInput) -> Option<Contents> {
         .map_or(true, |time| time + TICK >= actual.started);
     Some(Contents {
         bytes: fs::read(&path).ok()?,
+        beyond: None,
         changed,
     })
 }

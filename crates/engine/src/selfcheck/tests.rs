@@ -13,6 +13,8 @@ fn actual() -> ActualInput {
     ActualInput {
         args: vec!["Ab".into()],
         stdin: Some(b"xyz".to_vec()),
+        environment: vec![("HOME".into(), "/r".into())],
+        objects: vec![vec![7]],
         directory: PathBuf::from("/"),
         started: SystemTime::now(),
     }

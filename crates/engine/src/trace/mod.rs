@@ -211,6 +211,11 @@ impl Trace {
         self.damaged_events
     }
 
+    /// What the program said in an [`EventKind::Report`].
+    pub fn report_message(&self, event: &Event) -> &[u8] {
+        self.blob(event.y, event.label.into()).unwrap_or_default()
+    }
+
     /// Whether everything that the event refers to exists.
     fn event_is_sound(&self, kind: EventKind, event: &Event) -> bool {
         let label = |label: u32| label == 0 || self.valid_nodes.contains(label);

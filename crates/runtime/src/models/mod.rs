@@ -12,12 +12,16 @@
 #![allow(clippy::missing_safety_doc)]
 
 mod allocate;
+mod declared;
 mod ending;
 mod mapping;
 mod memory;
 mod reading;
 mod signals;
+mod sockets;
 mod streams;
+
+pub use mapping::Mapping;
 
 use crate::ops::Operand;
 use crate::{access, events, tls};

@@ -10,6 +10,8 @@ unsafe extern "C" {
     fn read(descriptor: i32, to: Bytes, size: usize) -> isize;
     fn pread(descriptor: i32, to: Bytes, size: usize, offset: i64) -> isize;
     fn readv(descriptor: i32, parts: *const Part, count: i32) -> isize;
+    fn preadv(descriptor: i32, parts: *const Part, count: i32, offset: i64) -> isize;
+    fn preadv2(descriptor: i32, parts: *const Part, count: i32, offset: i64, flags: i32) -> isize;
     fn __read_chk(descriptor: i32, to: Bytes, size: usize, room: usize) -> isize;
     fn __pread_chk(descriptor: i32, to: Bytes, size: usize, offset: i64, room: usize) -> isize;
 }
@@ -18,32 +20,41 @@ unsafe extern "C" {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Part {
-    base: Bytes,
-    size: usize,
+    pub base: Bytes,
+    pub size: usize,
 }
 
-/// Labels what was just read; `at` is the offset given to `pread`.
-unsafe fn arrived(descriptor: i32, to: Bytes, count: isize, at: Option<i64>) {
-    let part = Part {
-        base: to,
-        size: usize::MAX,
+/// Where in the source bytes were read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum At {
+    /// At the descriptor's own position, which moved on.
+    Position,
+    /// At the position, which stayed where it is (`MSG_PEEK`).
+    Ahead,
+    /// At a given offset.
+    Offset(u64),
+}
+
+/// Labels what was just read.
+///
+/// # Safety
+/// The system call filled the first `count` bytes of the parts.
+pub(super) unsafe fn arrived(descriptor: i32, parts: &[Part], count: isize, at: At) {
+    let Ok(count) = u64::try_from(count) else {
+        return;
     };
-    // SAFETY: passed on to the caller.
-    unsafe { arrived_in_parts(descriptor, &[part], count, at) };
-}
-
-unsafe fn arrived_in_parts(descriptor: i32, parts: &[Part], count: isize, at: Option<i64>) {
-    if count <= 0 || !trace::active() {
+    if !trace::active() {
         return;
     }
-    let count = count as u64;
+    let sizes = parts.iter().map(|part| part.size as u64);
+    let wanted = sizes.fold(0, u64::saturating_add);
     events::with_core(|core| {
         let stream = inputs::stream(core, descriptor);
-        let offset = match (stream, at) {
-            (None, _) => None,
-            (Some(_), Some(at)) => u64::try_from(at).ok(),
-            (Some(stream), None) => stream.offset_of_last(core, descriptor, count),
-        };
+        let offset = stream.and_then(|stream| match at {
+            At::Offset(offset) => Some(offset),
+            At::Position => stream.offset_of_last(descriptor, count),
+            At::Ahead => Some(stream.next()),
+        });
         let mut done = 0;
         for part in parts {
             let size = (part.size as u64).min(count - done);
@@ -58,7 +69,15 @@ unsafe fn arrived_in_parts(descriptor: i32, parts: &[Part], count: isize, at: Op
             }
             done += size;
         }
+        if let (Some(stream), Some(offset)) = (stream, offset) {
+            stream.note_end(core, descriptor, offset, count, wanted);
+        }
     });
+}
+
+/// An offset that was given; a negative one is refused by the kernel.
+fn at_offset(offset: i64) -> At {
+    u64::try_from(offset).map_or(At::Position, At::Offset)
 }
 
 /// Labelled arguments that only count with their value. Descriptor and length.
@@ -74,7 +93,7 @@ pub unsafe extern "C" fn __plx_m_read(descriptor: i32, to: Bytes, size: usize) -
     // SAFETY: the program's own call.
     unsafe {
         let count = read(descriptor, to, size);
-        arrived(descriptor, to, count, None);
+        arrived(descriptor, &[Part { base: to, size }], count, At::Position);
         give(own!(__plx_m_read), 0);
         count
     }
@@ -91,7 +110,7 @@ pub unsafe extern "C" fn __plx_m___read_chk(
     // SAFETY: the program's own call.
     unsafe {
         let count = __read_chk(descriptor, to, size, room);
-        arrived(descriptor, to, count, None);
+        arrived(descriptor, &[Part { base: to, size }], count, At::Position);
         give(own!(__plx_m___read_chk), 0);
         count
     }
@@ -110,7 +129,12 @@ pub unsafe extern "C" fn __plx_m_pread(
     // SAFETY: the program's own call.
     unsafe {
         let count = pread(descriptor, to, size, offset);
-        arrived(descriptor, to, count, Some(offset));
+        arrived(
+            descriptor,
+            &[Part { base: to, size }],
+            count,
+            at_offset(offset),
+        );
         give(own!(__plx_m_pread), 0);
         count
     }
@@ -130,26 +154,48 @@ pub unsafe extern "C" fn __plx_m___pread_chk(
     // SAFETY: the program's own call.
     unsafe {
         let count = __pread_chk(descriptor, to, size, offset, room);
-        arrived(descriptor, to, count, Some(offset));
+        arrived(
+            descriptor,
+            &[Part { base: to, size }],
+            count,
+            at_offset(offset),
+        );
         give(own!(__plx_m___pread_chk), 0);
         count
     }
 }
 
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn __plx_m_readv(descriptor: i32, parts: *const Part, count: i32) -> isize {
-    let [ldescriptor, lparts, lcount] = take::<3>(own!(__plx_m_readv));
-    fix(ldescriptor, descriptor as u32 as u64, Concretized::Argument);
-    fix(lparts, parts as u64, Concretized::Argument);
-    fix(lcount, count as u32 as u64, Concretized::Argument);
-    // SAFETY: the program's own call; the kernel accepted the parts.
-    unsafe {
-        let done = readv(descriptor, parts, count);
-        if done > 0 {
-            let parts = core::slice::from_raw_parts(parts, count as usize);
-            arrived_in_parts(descriptor, parts, done, None);
+/// Reading into several places: `$offset` is where in the source.
+macro_rules! scattered {
+    ($model:ident, $real:ident($($extra:ident: $type:ty),*), $at:expr) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $model(
+            descriptor: i32,
+            parts: *const Part,
+            count: i32,
+            $($extra: $type),*
+        ) -> isize {
+            let [ldescriptor, lparts, lcount, loffset] = take::<4>(own!($model));
+            fix(ldescriptor, descriptor as u32 as u64, Concretized::Argument);
+            fix(lparts, parts as u64, Concretized::Argument);
+            fix(lcount, count as u32 as u64, Concretized::Argument);
+            if loffset != 0 {
+                fix(loffset, trace::node(loffset).lo, Concretized::Argument);
+            }
+            // SAFETY: the program's own call; the kernel accepted the parts.
+            unsafe {
+                let done = $real(descriptor, parts, count, $($extra),*);
+                if done >= 0 && count > 0 {
+                    let parts = core::slice::from_raw_parts(parts, count as usize);
+                    arrived(descriptor, parts, done, $at);
+                }
+                give(own!($model), 0);
+                done
+            }
         }
-        give(own!(__plx_m_readv), 0);
-        done
-    }
+    };
 }
+scattered!(__plx_m_readv, readv(), At::Position);
+scattered!(__plx_m_preadv, preadv(offset: i64), at_offset(offset));
+// Offset -1 means the descriptor's own.
+scattered!(__plx_m_preadv2, preadv2(offset: i64, flags: i32), at_offset(offset));

@@ -54,6 +54,8 @@ const _: () = assert!(core::mem::offset_of!(File, mode) == 192);
 
 /// Reading from the characters pushed back, not from the buffer.
 const IN_BACKUP: i32 = 0x100;
+/// The end of the file was met.
+const SEEN_END: i32 = 0x10;
 const EOF: i32 = -1;
 
 unsafe extern "C" {
@@ -67,21 +69,39 @@ unsafe extern "C" {
     fn freopen(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
 }
 
-/// Makes at least one byte available and labels what came in.
-unsafe fn fill(file: *mut File) -> i32 {
+/// Makes at least one byte available and labels what came in; `wanted` is what the program asked for.
+unsafe fn fill(file: *mut File, wanted: u64) -> i32 {
     // SAFETY: the program's own stream.
     unsafe {
         let stream = &*file;
         let in_main = stream.flags & IN_BACKUP == 0 || stream.save_base >= stream.save_end;
         let is_empty = stream.read_ptr >= stream.read_end;
         let byte = __underflow(file);
-        if byte == EOF || !trace::active() {
+        if !trace::active() {
             return byte;
         }
-        if in_main && is_empty {
+        if byte == EOF {
+            if (*file).flags & SEEN_END != 0 {
+                events::with_core(|core| note_end(core, file, wanted));
+            }
+        } else if in_main && is_empty {
             events::with_core(|core| label_new_contents(core, file));
         }
         byte
+    }
+}
+
+/// The end of the file came before what the program asked for.
+unsafe fn note_end(core: &mut Core, file: *mut File, wanted: u64) {
+    // SAFETY: the program's own stream.
+    let descriptor = unsafe { (*file).descriptor };
+    if descriptor < 0 {
+        return;
+    }
+    if let Some(stream) = inputs::stream(core, descriptor)
+        && let Some(offset) = stream.offset_of_last(descriptor, 0)
+    {
+        stream.note_end(core, descriptor, offset, 0, wanted);
     }
 }
 
@@ -102,9 +122,7 @@ unsafe fn label_new_contents(core: &mut Core, file: *mut File) {
             return;
         }
         let stream = inputs::stream(core, descriptor);
-        match stream
-            .and_then(|stream| Some((stream, stream.offset_of_last(core, descriptor, count)?)))
-        {
+        match stream.and_then(|stream| Some((stream, stream.offset_of_last(descriptor, count)?))) {
             Some((stream, offset)) => stream.label(core, offset, start, count),
             None => shadow::clear(start, count),
         }
@@ -125,7 +143,7 @@ unsafe fn repositioned(file: *mut File) {
             let Some(stream) = inputs::stream(core, descriptor).filter(|s| s.is_regular()) else {
                 return shadow::clear(start, count);
             };
-            let Some(offset) = stream.offset_of_last(core, descriptor, count) else {
+            let Some(offset) = stream.offset_of_last(descriptor, count) else {
                 return shadow::clear(start, count);
             };
             let same = is_labelled_as(stream, start, offset)
@@ -166,7 +184,7 @@ pub unsafe extern "C" fn __plx_m___underflow(file: *mut File) -> i32 {
     take::<1>(own!(__plx_m___underflow));
     // SAFETY: the program's own call.
     unsafe {
-        let byte = fill(file);
+        let byte = fill(file, 1);
         let label = if byte == EOF {
             0
         } else {
@@ -177,12 +195,20 @@ pub unsafe extern "C" fn __plx_m___underflow(file: *mut File) -> i32 {
     }
 }
 
+/// For the models in C: makes at least one byte available, because the program asked for so many; 0 at
+/// the end.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __plx_stream_fill(file: *mut File, wanted: usize) -> u32 {
+    // SAFETY: the program's own stream.
+    unsafe { u32::from(fill(file, wanted as u64) != EOF) }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __plx_m___uflow(file: *mut File) -> i32 {
     take::<1>(own!(__plx_m___uflow));
     // SAFETY: the program's own call.
     unsafe {
-        let byte = fill(file);
+        let byte = fill(file, 1);
         let mut label = 0;
         if byte != EOF {
             label = as_int((*file).read_ptr);
@@ -325,7 +351,7 @@ pub unsafe extern "C" fn __plx_stream_touched(file: *mut File, function: *const 
                 loss::record(core, LossKind::Stream, call_site(), name);
                 if !stream.is_regular() {
                     // Nobody counted what was taken: offsets are unknown from here on.
-                    core.inputs.lose_stdin();
+                    core.inputs.lose(stream);
                 }
             }
         });

@@ -1,13 +1,37 @@
 //! What was lost, and what the self-check found.
 
 use parallax_abi::SiteId;
+use parallax_abi::trace::EventKind;
 
 use super::Writer;
 use crate::console::{Palette, printable};
-use crate::report::words;
+use crate::report::{Folded, words};
 use crate::size::{counted, show_count};
 
 impl Writer<'_> {
+    /// Errors that the program reported of its own accord, and demands on the input that did not hold.
+    pub(super) fn reports(&mut self) {
+        let failed = self.report.assumptions().into_iter();
+        let failed = failed.filter(|assumption| assumption.first.detail == 0);
+        let entries: Vec<Folded> = self.report.reports().into_iter().chain(failed).collect();
+        if entries.is_empty() {
+            return;
+        }
+        self.line(&format!("\n{}", Palette.heading("Said by the program")));
+        for entry in entries {
+            let place = self.places.name(entry.place.site);
+            let text = match entry.kind {
+                EventKind::Assume => format!("assumed in vain: {}", self.explain.event(&entry)),
+                _ => self.explain.event(&entry),
+            };
+            self.line(&format!(
+                "  {} {}",
+                Palette.place(&place),
+                Palette.bad(&text)
+            ));
+        }
+    }
+
     pub(super) fn losses(&mut self) {
         let losses = self.report.losses();
         if losses.is_empty() {

@@ -83,6 +83,7 @@ impl Writer<'_> {
         } else {
             self.sections();
         }
+        self.reports();
         self.losses();
         self.mismatches();
         self.limits();
@@ -191,9 +192,14 @@ impl Writer<'_> {
         let mut inputs: Vec<String> = sources
             .iter()
             .take(most)
-            .map(|source| match source.bytes {
-                0 => source.name.clone(),
-                bytes => format!("{} ({})", source.name, show_bytes(bytes)),
+            .map(|source| {
+                let bytes = (source.bytes > 0).then(|| show_bytes(source.bytes));
+                let end = source.end.map(|_| "to its end".to_owned());
+                let notes: Vec<String> = bytes.into_iter().chain(end).collect();
+                match notes.is_empty() {
+                    true => source.name.clone(),
+                    false => format!("{} ({})", source.name, notes.join(", ")),
+                }
             })
             .collect();
         if sources.len() > most {
