@@ -65,7 +65,7 @@ fn the_report_names_places_sides_and_conditions_over_the_input() {
             "… 4 more",
             "division",
             "Totals",
-            "stdin (8 bytes)",
+            "stdin (8 bytes, to its end)",
         ],
     );
 }
