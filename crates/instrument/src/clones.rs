@@ -14,9 +14,8 @@
 //! harmless because nothing happened in between.
 //!
 //! A value that the symbolic copy uses in another segment than the one that
-//! defines it can come from either copy: such values live in [slots](crate::slots).
-
-use std::collections::HashMap;
+//! defines it can come from either copy: such values live in [slots](crate::slots). The symbolic
+//! copy is a function of its own: see [`outline`](crate::outline).
 
 use parallax_abi::entry::PEEK;
 use parallax_abi::tls;
@@ -27,8 +26,10 @@ use crate::concrete;
 use crate::function::{Prologue, parameter_slots, take_tag};
 use crate::ir::{self, Block, Builder, LLVMOpcode, Value};
 use crate::module::Module;
+use crate::outline::{Outline, Ways};
 use crate::slots::Slots;
 use crate::tracer::Tracer;
+use crate::twins::Twins;
 use crate::types::leaves;
 
 /// Functions with more (instructions × segments) than this get no concrete copy: joins
@@ -56,6 +57,7 @@ pub fn possible(body: &[Block]) -> bool {
                 LLVMCall if instruction.returns_twice() || instruction.is_must_tail() => {
                     return false;
                 }
+                LLVMCall if is_bound_to_frame(instruction) => return false,
                 LLVMLoad | LLVMCall => reads += 1,
                 _ => {}
             }
@@ -67,13 +69,36 @@ pub fn possible(body: &[Block]) -> bool {
     instructions * reads <= MAX_JOIN_WORK
 }
 
+/// Whether the instruction is about the stack frame that it runs in: it cannot move to
+/// another function.
+fn is_bound_to_frame(call: Value) -> bool {
+    const BOUND: &[&str] = &[
+        "va_start",
+        "stacksave",
+        "stackrestore",
+        "returnaddress",
+        "frameaddress",
+        "addressofreturnaddress",
+        "sponentry",
+        "localescape",
+        "localrecover",
+        "get.dynamic.area.offset",
+        "eh.",
+    ];
+    call.called_value().intrinsic_name().is_some_and(|name| {
+        let stem = name.trim_start_matches("llvm.");
+        BOUND.iter().any(|bound| stem.starts_with(bound))
+    })
+}
+
 /// Splits the body into segments, copies it, and connects the copies.
 pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block]) {
     let segments: Vec<Block> = body
         .iter()
         .flat_map(|block| segments_of(module, *block))
         .collect();
-    let twins = copy(module, function, &segments);
+    let outline = Outline::declare(module, function);
+    let twins = Twins::copy(module, outline.function, &segments);
     let symbolic: Vec<Block> = segments.iter().map(|block| twins.blocks[block]).collect();
 
     // The symbolic copy; labels of parameters are placeholders until they have slots.
@@ -83,6 +108,8 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
         tagged,
     } = prologue;
     let mut tracer = Tracer::new(module, function, activation);
+    // Where labels are about, a helper called costs nothing that would show beside the runtime.
+    tracer.calls_helpers = true;
     tracer.builder.at_end(prologue_block);
     let mut parameters = Vec::new();
     for (parameter, slots) in parameter_slots(module, function) {
@@ -103,12 +130,20 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     tracer.trace(&symbolic);
 
     let placeholders: Vec<Value> = parameters.iter().map(|(_, label)| *label).collect();
-    let slots = Slots::new(module, way_in, &symbolic, &twins.original, &placeholders);
-    let copies = Copies {
+    let slots = Slots::new(
+        module,
+        way_in,
+        &symbolic,
+        &twins.original,
+        &placeholders,
+        outline.state,
+    );
+    let mut copies = Copies {
         module,
         tracer: &tracer,
         twins: &twins,
         slots: &slots,
+        ways: Ways::new(module, function, &outline),
         is_leaf,
     };
 
@@ -116,20 +151,22 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     let builder = module.builder();
     builder.at_end(entry_edge);
     take_tag(module, &builder);
-    copies.cross(&builder, segments[0], |builder| {
-        for (slot, label) in &parameters {
-            if *slot < tls::MAX_ARGS {
-                let field = tls_field(module, builder, tls::ARGS_OFFSET + 4 * slot);
-                slots.set_label(builder, *label, builder.load(module.i32, field));
-            }
+    slots.clear_labels(&builder);
+    for (slot, label) in &parameters {
+        if *slot < tls::MAX_ARGS {
+            let field = tls_field(module, &builder, tls::ARGS_OFFSET + 4 * slot);
+            slots.set_label(&builder, *label, builder.load(module.i32, field));
         }
-    });
+    }
+    copies.cross(&builder, segments[0], true);
     for segment in &segments {
         copies.watch(*segment);
     }
+    copies.ways.finish(&slots, &tracer.activation, is_leaf);
     for placeholder in placeholders {
         placeholder.erase();
     }
+    twins.erase_lifetimes();
 }
 
 /// Whether anything but intrinsics is called.
@@ -270,76 +307,27 @@ fn returns_label(module: &Module, instruction: Value) -> bool {
         && !leaves(module, instruction.ty()).is_empty()
 }
 
-/// The symbolic copy of the blocks.
-struct Twins {
-    blocks: HashMap<Block, Block>,
-    /// From a copied instruction to its original.
-    original: HashMap<Value, Value>,
-    copies: HashMap<Value, Value>,
-}
-
-fn copy(module: &Module, function: Value, segments: &[Block]) -> Twins {
-    let builder = module.builder();
-    let mut twins = Twins {
-        blocks: HashMap::new(),
-        original: HashMap::new(),
-        copies: HashMap::new(),
-    };
-    for block in segments {
-        let twin = function.append_block("plx.symbolic");
-        twins.blocks.insert(*block, twin);
-        builder.at_end(twin);
-        for instruction in block.instructions() {
-            let clone = instruction.clone_instruction();
-            builder.insert(clone);
-            twins.copies.insert(instruction, clone);
-            twins.original.insert(clone, instruction);
-        }
-    }
-    for clone in twins.original.keys() {
-        for index in 0..clone.operand_count() {
-            if let Some(copied) = twins.copies.get(&clone.operand(index)) {
-                clone.set_operand(index, *copied);
-            }
-        }
-        if clone.opcode() == LLVMOpcode::LLVMPHI {
-            for (index, (_, block)) in clone.incoming().into_iter().enumerate() {
-                clone.set_incoming_block(index as u32, twins.blocks[&block]);
-            }
-        }
-        if clone.next().is_none() {
-            for index in 0..clone.successor_count() {
-                clone.set_successor(index, twins.blocks[&clone.successor(index)]);
-            }
-        }
-    }
-    twins
-}
-
 /// Both copies and what joins them.
 struct Copies<'a> {
     module: &'a Module,
     tracer: &'a Tracer<'a>,
     twins: &'a Twins,
     slots: &'a Slots<'a>,
+    ways: Ways<'a>,
     is_leaf: bool,
 }
 
 impl Copies<'_> {
-    /// Ends a block of the concrete copy with the jump to a segment's twin. `labels` sets those
-    /// that are not 0.
-    fn cross(&self, builder: &Builder, segment: Block, labels: impl FnOnce(&Builder)) {
-        if self.is_leaf {
-            link_frame(self.module, builder, self.tracer.activation.frame);
-        }
+    /// Ends a block of the concrete copy by going to a segment's twin. `labels`: the label slots
+    /// are filled already.
+    fn cross(&mut self, builder: &Builder, segment: Block, labels: bool) {
         let twin = self.twins.blocks[&segment];
         self.slots.enter(builder, twin);
-        labels(builder);
-        builder.branch(twin);
+        self.ways.go(builder, twin, labels);
     }
 
     /// Adds to a concrete segment what it must do and watch.
-    fn watch(&self, segment: Block) {
+    fn watch(&mut self, segment: Block) {
         let module = self.module;
         let instructions: Vec<Value> = segment
             .instructions()
@@ -382,7 +370,7 @@ impl Copies<'_> {
     }
 
     /// After a call: if the callee returned labels, hand them and control to the symbolic copy.
-    fn watch_result(&self, call: Value) {
+    fn watch_result(&mut self, call: Value) {
         let module = self.module;
         let terminator = call.parent().terminator();
         let next = terminator.successor(0);
@@ -393,18 +381,18 @@ impl Copies<'_> {
         builder.unlikely(mine, edge, next);
         terminator.erase();
         builder.at_end(edge);
-        self.cross(&builder, next, |builder| {
-            let labels = &self.tracer.labels[&self.twins.copies[&call]];
-            for (leaf, label) in labels.iter().enumerate().take(tls::MAX_RESULTS) {
-                let field = tls_field(module, builder, tls::RESULT_OFFSET + 4 * leaf);
-                self.slots
-                    .set_label(builder, *label, builder.load(module.i32, field));
-            }
-        });
+        self.slots.clear_labels(&builder);
+        let labels = &self.tracer.labels[&self.twins.copies[&call]];
+        for (leaf, label) in labels.iter().enumerate().take(tls::MAX_RESULTS) {
+            let field = tls_field(module, &builder, tls::RESULT_OFFSET + 4 * leaf);
+            self.slots
+                .set_label(&builder, *label, builder.load(module.i32, field));
+        }
+        self.cross(&builder, next, true);
     }
 
     /// Before `position`: if anything read is labelled, continue at the twin's start.
-    fn check_reads(&self, position: Value, reads: &[(Value, u64)], segment: Block) {
+    fn check_reads(&mut self, position: Value, reads: &[(Value, u64)], segment: Block) {
         let module = self.module;
         // Reads of the same place need one look.
         let mut distinct: Vec<(Value, u64)> = Vec::new();
@@ -436,7 +424,7 @@ impl Copies<'_> {
         let labelled = builder.not_equal(found, module.n32(0));
         builder.unlikely(labelled, edge, rest);
         builder.at_end(edge);
-        self.cross(&builder, segment, |_| {});
+        self.cross(&builder, segment, false);
     }
 }
 

@@ -23,10 +23,12 @@ mod intrinsics;
 mod ir;
 mod memory;
 mod module;
+mod outline;
 mod prepare;
 mod sites;
 mod slots;
 mod tracer;
+mod twins;
 mod types;
 mod values;
 

@@ -6,12 +6,11 @@
 //! of slots until it jumps over: then it stores the values that are *live* at
 //! the target, and clears all labels, because none of its values has one.
 //!
-//! The frame's address escapes on purpose. Were the slots promoted to SSA values, each of
-//! the many ways from one copy to the other would add a joining phi per live value,
-//! and register allocation would take most of the compile time (measured: 7.5 of 10.5 s for
-//! 800 lines of C).
+//! The symbolic copy is another function ([`outline`](crate::outline)), so what it uses of the
+//! first one's, parameters and variables on the stack, has slots too: *outer* values, stored on
+//! the way over whatever the target.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use llvm_sys::core::*;
 
@@ -29,12 +28,15 @@ enum Home {
 pub struct Slots<'m> {
     module: &'m Module,
     homes: HashMap<Value, Home>,
-    /// What the concrete copy stores for each value slot.
+    /// What the concrete copy stores for each value slot; slots of outer values follow.
     originals: Vec<Value>,
+    outer: Vec<Value>,
     label_count: u32,
-    values: Value,
+    /// The slots, as the concrete copy addresses them: values, then labels.
+    state: Value,
+    /// The same, as the symbolic copy does.
+    parameter: Value,
     value_type: Type,
-    labels: Value,
     /// One load per slot and block.
     loads: HashMap<(Home, Block), Value>,
     /// Value slots that are live at the start of a block, as bits.
@@ -44,14 +46,18 @@ pub struct Slots<'m> {
 impl<'m> Slots<'m> {
     /// Moves everything in `blocks` that crosses blocks into slots. `original` gives the
     /// concrete copy's counterpart; what has none is a label. `placeholders` stand for
-    /// labels that are set before the symbolic copy is entered. The frame is made before `anchor`.
+    /// labels that are set before the symbolic copy is entered. The slots are made before `anchor`;
+    /// the blocks' function finds them through `parameter`.
     pub fn new(
         module: &'m Module,
         anchor: Value,
         blocks: &[Block],
         original: &HashMap<Value, Value>,
         placeholders: &[Value],
+        parameter: Value,
     ) -> Slots<'m> {
+        let inside: HashSet<Block> = blocks.iter().copied().collect();
+        let outer = outer_values(blocks, &inside, placeholders);
         let mut homes = HashMap::new();
         let mut originals = Vec::new();
         let mut label_count = 0;
@@ -75,21 +81,25 @@ impl<'m> Slots<'m> {
             };
             homes.insert(*value, home);
         }
-        let types: Vec<Type> = originals.iter().map(|value| value.ty()).collect();
+        let types: Vec<Type> = originals
+            .iter()
+            .chain(&outer)
+            .map(|value| value.ty())
+            .collect();
         let value_type = module.structure(&types);
         let builder = module.builder();
         builder.before(anchor);
-        let values = builder.alloca(value_type);
-        let labels = builder.alloca(module.array(module.i32, u64::from(label_count)));
-        escape(module, &builder, values, labels);
+        let labels = module.array(module.i32, u64::from(label_count));
+        let state = builder.alloca(module.structure(&[value_type, labels]));
         let mut slots = Slots {
             module,
             homes,
             originals,
+            outer,
             label_count,
-            values,
+            state,
+            parameter,
             value_type,
-            labels,
             loads: HashMap::new(),
             live: HashMap::new(),
         };
@@ -97,7 +107,17 @@ impl<'m> Slots<'m> {
             slots.demote(value, placeholders.contains(&value));
         }
         slots.compute_liveness(blocks);
+        for index in 0..slots.outer.len() {
+            let value = slots.outer[index];
+            let home = slots.outer_home(index);
+            slots.replace_uses(value, home, |user| inside.contains(&user));
+        }
         slots
+    }
+
+    /// Address of the slots in the concrete copy.
+    pub fn state(&self) -> Value {
+        self.state
     }
 
     /// Whether the value has a slot: somebody elsewhere uses it.
@@ -107,64 +127,86 @@ impl<'m> Slots<'m> {
 
     /// Stores what a jump from the concrete copy to `target` must bring along.
     pub fn enter(&self, builder: &Builder, target: Block) {
-        if self.label_count > 0 {
-            let (zero, size) = (self.module.number(self.module.i8, 0), 4 * self.label_count);
-            unsafe {
-                LLVMBuildMemSet(
-                    builder.raw(),
-                    self.labels.0,
-                    zero.0,
-                    self.module.n64(u64::from(size)).0,
-                    4,
-                );
-            }
-        }
         let live = &self.live[&target];
         for (index, original) in self.originals.iter().enumerate() {
             if live[index / 64] >> (index % 64) & 1 != 0 {
-                builder.store(*original, self.address(builder, Home::Value(index as u32)));
+                let address = self.address(builder, self.state, Home::Value(index as u32));
+                builder.store(*original, address);
             }
         }
     }
 
-    /// Sets a label, after [`Slots::enter`].
-    pub fn set_label(&self, builder: &Builder, label: Value, value: Value) {
-        if let Some(home) = self.homes.get(&label) {
-            builder.store(value, self.address(builder, *home));
+    /// Clears all labels: a value that comes from the concrete copy has none.
+    pub fn clear_labels(&self, builder: &Builder) {
+        if self.label_count == 0 {
+            return;
+        }
+        let (zero, size) = (self.module.number(self.module.i8, 0), 4 * self.label_count);
+        let labels = self.address(builder, self.state, Home::Label(0));
+        unsafe {
+            LLVMBuildMemSet(
+                builder.raw(),
+                labels.0,
+                zero.0,
+                self.module.n64(u64::from(size)).0,
+                4,
+            );
         }
     }
 
-    fn address(&self, builder: &Builder, home: Home) -> Value {
+    /// Sets a label, after [`Slots::clear_labels`].
+    pub fn set_label(&self, builder: &Builder, label: Value, value: Value) {
+        if let Some(home) = self.homes.get(&label) {
+            builder.store(value, self.address(builder, self.state, *home));
+        }
+    }
+
+    /// Stores parameters, addresses of variables on the stack and the like.
+    pub fn store_outer(&self, builder: &Builder) {
+        for (index, value) in self.outer.iter().enumerate() {
+            let home = self.outer_home(index);
+            builder.store(*value, self.address(builder, self.state, home));
+        }
+    }
+
+    fn outer_home(&self, index: usize) -> Home {
+        Home::Value((self.originals.len() + index) as u32)
+    }
+
+    fn address(&self, builder: &Builder, base: Value, home: Home) -> Value {
         let module = self.module;
-        let (base, offset) = match home {
-            Home::Value(field) => (self.values, module.field_offset(self.value_type, field)),
-            Home::Label(index) => (self.labels, 4 * u64::from(index)),
+        let offset = match home {
+            Home::Value(field) => module.field_offset(self.value_type, field),
+            Home::Label(index) => {
+                module.alloc_size(self.value_type).next_multiple_of(4) + 4 * u64::from(index)
+            }
         };
         builder.offset(module.i8, base, module.n64(offset))
     }
 
     fn demote(&mut self, value: Value, is_placeholder: bool) {
         let home = self.homes[&value];
-        self.replace_crossing_uses(value, home);
+        let own = value.parent();
+        self.replace_uses(value, home, |user| user != own);
         if !is_placeholder {
             let builder = self.module.builder();
             builder.after(value);
-            builder.store(value, self.address(&builder, home));
+            let address = self.address(&builder, self.parameter, home);
+            builder.store(value, address);
         }
     }
 
-    /// Makes users in other blocks read the slot.
-    fn replace_crossing_uses(&mut self, value: Value, home: Home) {
-        let block = value.parent();
+    /// Makes users in the blocks that `reads_slot` names read the slot.
+    fn replace_uses(&mut self, value: Value, home: Home, reads_slot: impl Fn(Block) -> bool) {
         for user in value.users() {
             if user.opcode() == LLVMOpcode::LLVMPHI {
                 for (index, (incoming, from)) in user.incoming().into_iter().enumerate() {
-                    if incoming == value && from != block {
+                    if incoming == value && reads_slot(from) {
                         let load = self.load_in(home, value.ty(), from);
                         user.set_operand(index as u32, load);
                     }
                 }
-            } else if user.parent() != block {
+            } else if reads_slot(user.parent()) {
                 let load = self.load_in(home, value.ty(), user.parent());
                 for index in 0..user.operand_count() {
                     if user.operand(index) == value {
@@ -181,7 +223,8 @@ impl<'m> Slots<'m> {
         }
         let builder = self.module.builder();
         builder.before(block.first_after_phis());
-        let load = builder.load(ty, self.address(&builder, home));
+        let address = self.address(&builder, self.parameter, home);
+        let load = builder.load(ty, address);
         self.loads.insert((home, block), load);
         load
     }
@@ -255,22 +298,18 @@ fn crosses(instruction: Value) -> bool {
     })
 }
 
-/// An empty piece of assembly that might keep the addresses.
-fn escape(module: &Module, builder: &Builder, values: Value, labels: Value) {
-    let ty = module.function_type(module.void, &[module.ptr, module.ptr]);
-    let constraints = "r,r,~{memory}";
-    let assembly = Value(unsafe {
-        LLVMGetInlineAsm(
-            ty.0,
-            c"".as_ptr(),
-            0,
-            constraints.as_ptr().cast(),
-            constraints.len(),
-            1,
-            0,
-            llvm_sys::LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
-            0,
-        )
-    });
-    builder.call(ty, assembly, &[values, labels]);
+/// Values that the blocks use and other blocks of the original function define, in order of use.
+fn outer_values(blocks: &[Block], inside: &HashSet<Block>, placeholders: &[Value]) -> Vec<Value> {
+    let mut known: HashSet<Value> = placeholders.iter().copied().collect();
+    let mut outer = Vec::new();
+    for instruction in blocks.iter().flat_map(|block| block.instructions()) {
+        for operand in instruction.operands() {
+            let is_outer = operand.is_argument()
+                || (operand.is_instruction() && !inside.contains(&operand.parent()));
+            if is_outer && known.insert(operand) {
+                outer.push(operand);
+            }
+        }
+    }
+    outer
 }

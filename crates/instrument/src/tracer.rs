@@ -35,11 +35,11 @@ pub struct Tracer<'m> {
     pub activation: Activation,
     /// Labels of arguments and instructions, one per leaf.
     pub labels: HashMap<Value, Vec<Value>>,
-    /// The function is so large that compile time matters more than the cost of a call.
-    is_large: bool,
+    /// Helpers are called, not inlined: compile time matters more than the cost of a call.
+    pub calls_helpers: bool,
 }
 
-/// Functions with more instructions than this call the helpers instead of inlining them: with
+/// Functions with more instructions than this call the helpers in any case: with
 /// everything inline, a function of 1,200 instructions became 20,000.
 const LARGE: usize = 400;
 
@@ -51,7 +51,7 @@ impl<'m> Tracer<'m> {
             builder: module.builder(),
             activation,
             labels: HashMap::new(),
-            is_large: false,
+            calls_helpers: false,
         }
     }
 
@@ -61,7 +61,7 @@ impl<'m> Tracer<'m> {
             .iter()
             .flat_map(|block| block.instructions())
             .collect();
-        self.is_large = instructions.len() > LARGE;
+        self.calls_helpers |= instructions.len() > LARGE;
         let mut phis = Vec::new();
         for instruction in &instructions {
             if instruction.opcode() == LLVMOpcode::LLVMPHI {
@@ -135,7 +135,7 @@ impl<'m> Tracer<'m> {
 
     pub fn helper(&self, name: &str, arguments: &[Value]) -> Value {
         let call = self.module.call(&self.builder, name, arguments);
-        if self.is_large {
+        if self.calls_helpers {
             call.keep_call();
         }
         call

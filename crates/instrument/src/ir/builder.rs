@@ -129,6 +129,20 @@ impl Builder {
         Value(unsafe { LLVMBuildGEP2(self.0, byte.0, base.0, index.as_mut_ptr(), 1, UNNAMED) })
     }
 
+    /// The block that the builder stands in.
+    pub fn block(&self) -> Block {
+        Block(unsafe { LLVMGetInsertBlock(self.0) })
+    }
+
+    pub fn ret(&self, value: Option<Value>) -> Value {
+        Value(unsafe {
+            match value {
+                Some(value) => LLVMBuildRet(self.0, value.0),
+                None => LLVMBuildRetVoid(self.0),
+            }
+        })
+    }
+
     pub fn branch(&self, target: Block) -> Value {
         Value(unsafe { LLVMBuildBr(self.0, target.0) })
     }

@@ -78,6 +78,10 @@ impl Value {
         unsafe { !LLVMIsAFunction(self.0).is_null() }
     }
 
+    pub fn is_argument(self) -> bool {
+        unsafe { !LLVMIsAArgument(self.0).is_null() }
+    }
+
     pub fn is_inline_asm(self) -> bool {
         unsafe { !LLVMIsAInlineAsm(self.0).is_null() }
     }
@@ -318,6 +322,28 @@ impl Value {
         }
     }
 
+    pub fn add_attribute(self, kind: &str) {
+        unsafe {
+            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
+            let attribute = LLVMCreateEnumAttribute(context, attribute(kind), 0);
+            LLVMAddAttributeAtIndex(self.0, llvm_sys::LLVMAttributeFunctionIndex, attribute);
+        }
+    }
+
+    /// Gives this function what another one has of attributes of the whole function: target
+    /// features, stack protection, rounding …
+    pub fn copy_function_attributes(self, other: Value) {
+        let index = llvm_sys::LLVMAttributeFunctionIndex;
+        unsafe {
+            let count = LLVMGetAttributeCountAtIndex(other.0, index) as usize;
+            let mut attributes = vec![std::ptr::null_mut(); count];
+            LLVMGetAttributesAtIndex(other.0, index, attributes.as_mut_ptr());
+            for attribute in attributes {
+                LLVMAddAttributeAtIndex(self.0, index, attribute);
+            }
+        }
+    }
+
     pub fn remove_attribute(self, kind: &str) {
         unsafe {
             LLVMRemoveEnumAttributeAtIndex(
@@ -427,6 +453,11 @@ impl Type {
         self.kind() == LLVMTypeKind::LLVMPointerTypeKind
     }
 
+    /// What functions of this type return.
+    pub fn result(self) -> Type {
+        Type(unsafe { LLVMGetReturnType(self.0) })
+    }
+
     pub fn parameter_count(self) -> u32 {
         unsafe { LLVMCountParamTypes(self.0) }
     }
@@ -482,6 +513,10 @@ impl Block {
     pub fn terminator(self) -> Value {
         some_value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
             .expect("a block has a terminator")
+    }
+
+    pub fn erase(self) {
+        unsafe { LLVMDeleteBasicBlock(self.0) }
     }
 
     pub fn move_before(self, other: Block) {
