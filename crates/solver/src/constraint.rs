@@ -8,6 +8,9 @@ use std::fmt;
 /// source's stable id and the offset in the source.
 pub type Variable = (u32, u64);
 
+/// Sources with this id or a higher one are fixed: their bytes have the seed's values in every model.
+pub const FIRST_FIXED: u32 = u32::MAX - 0xffff;
+
 /// One fact: what is known, or wanted, of an expression's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Constraint {
@@ -35,6 +38,16 @@ impl Constraint {
     /// The one-bit expression is true or false.
     pub fn is(label: Label, truth: bool) -> Constraint {
         Constraint::equals(label, u128::from(truth))
+    }
+
+    /// The same, said in the only way there is to say it of one bit.
+    pub(crate) fn canonical(self, width: u8) -> Constraint {
+        match self.holds {
+            Holds::Differs(value) if width == 1 && value <= 1 => {
+                Constraint::equals(self.label, 1 - value)
+            }
+            _ => self,
+        }
     }
 
     /// The same expression with the opposite asked of it.

@@ -7,7 +7,8 @@ use parallax_abi::layout::LABEL_BYTE_BITS;
 use parallax_expr::{Label, MemoryStore, Op, Store};
 use rustc_hash::FxHashMap;
 
-/// A growing copy. Nodes are copied as they are, but for the names of input bytes.
+/// A growing copy. Nodes are copied as they are, but for the names of input
+/// bytes; bytes that are fixed become constants.
 pub(crate) struct Copy<N> {
     pub store: MemoryStore,
     /// From labels of the path.
@@ -69,10 +70,15 @@ impl<N: FnMut(VarId) -> (u32, u64)> Copy<N> {
         let op = operator(&node);
         match op {
             Op::Nothing => return None,
-            Op::Input => {
-                let (source, offset) = (self.name)(terms.id_of_input(&node)?);
-                (node.a, node.b, node.c) = (source, offset as u32, (offset >> 32) as u32);
-            }
+            Op::Input => match terms.id_of_input(&node) {
+                Some(byte) => {
+                    let (source, offset) = (self.name)(byte);
+                    (node.a, node.b, node.c) = (source, offset as u32, (offset >> 32) as u32);
+                }
+                None => {
+                    (node.op, node.a, node.b, node.c) = (Op::Const as u8, 0, 0, 0);
+                }
+            },
             Op::Table => {
                 node.a = *self.labels.get(&node.a)?;
                 node.b = self.table(terms, node.b)?;

@@ -36,7 +36,7 @@ mod statistics;
 mod terms;
 
 pub use config::{Config, Limits, SmtProgram};
-pub use constraint::{Answer, Constraint, Core, Holds, Model, Variable, Why};
+pub use constraint::{Answer, Constraint, Core, FIRST_FIXED, Holds, Model, Variable, Why};
 pub use layer::Layer;
 pub use overlay::Overlay;
 pub use path::Path;
@@ -57,7 +57,8 @@ impl Solver {
         }
     }
 
-    /// A path without constraints. `names` gives the stable id of each source of the trace.
+    /// A path without constraints. `names` gives the stable id of each source of the trace; ids from
+    /// [`FIRST_FIXED`] on are those of sources that cannot be changed.
     pub fn path<'p, S: Store>(&self, store: &'p S, names: &'p [u32]) -> Path<'p, S> {
         Path::new(Arc::clone(&self.shared), store, names)
     }

@@ -40,6 +40,7 @@ impl Index {
     }
 
     pub fn push<S: Store>(&mut self, terms: &mut Terms<'_, S>, constraint: Constraint) {
+        let constraint = canonical(terms, constraint);
         let position = self.pushed.len();
         self.pushed.push(constraint);
         if *self.first.entry(constraint).or_insert(position) != position {
@@ -64,10 +65,11 @@ impl Index {
         prefix: usize,
         goal: &[Constraint],
     ) -> Slice {
+        let goal: Vec<Constraint> = goal.iter().map(|&one| canonical(terms, one)).collect();
         self.round = self.round.wrapping_add(1).max(1);
         let mut origin: Vec<usize> = Vec::new();
         let mut pending: Vec<VarId> = Vec::new();
-        for constraint in goal {
+        for constraint in &goal {
             let set = terms.fact(constraint.label).set;
             self.visit(terms, set, &mut pending);
         }
@@ -117,6 +119,10 @@ impl Index {
             }
         }
     }
+}
+
+fn canonical<S: Store>(terms: &Terms<'_, S>, constraint: Constraint) -> Constraint {
+    constraint.canonical(terms.store.node(constraint.label).width)
 }
 
 fn grow<T: Default + Clone>(vector: &mut Vec<T>, index: usize) {

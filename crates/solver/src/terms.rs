@@ -2,7 +2,7 @@
 //!
 //! Facts about a node are computed once, when a constraint first reaches it.
 
-use crate::constraint::{Constraint, Variable};
+use crate::constraint::{Constraint, FIRST_FIXED, Variable};
 use crate::dense::Dense;
 use crate::hash::{self, Hash};
 use crate::overlay::{Overlay, operands, operator};
@@ -126,8 +126,12 @@ impl<'p, S: Store> Terms<'p, S> {
             Op::Input => {
                 let variable = self.variable(node);
                 digest.add(u128::from(variable.0) << 64 | u128::from(variable.1));
-                let id = self.byte(variable, node.lo as u8);
-                set = self.sets.single(id);
+                if variable.0 < FIRST_FIXED {
+                    let id = self.byte(variable, node.lo as u8);
+                    set = self.sets.single(id);
+                } else {
+                    digest.add(value(node));
+                }
             }
             Op::Extract | Op::FRound => digest.add(u128::from(node.c)),
             Op::Table => {
@@ -189,8 +193,8 @@ impl<'p, S: Store> Terms<'p, S> {
 
     fn variable(&self, node: &Node) -> Variable {
         let offset = u64::from(node.b) | u64::from(node.c) << 32;
-        // A source without a name can only come from a damaged trace; it stays apart from all others.
-        let unnamed = u32::MAX - node.a;
+        // A source without a name can only come from a damaged trace.
+        let unnamed = u32::MAX - node.a % (u32::MAX - FIRST_FIXED);
         let source = self.names.get(node.a as usize).copied();
         (source.unwrap_or(unnamed), offset)
     }
@@ -207,7 +211,8 @@ impl<'p, S: Store> Terms<'p, S> {
         self.ids.get(&variable).copied()
     }
 
-    /// The number of the byte that an [`Op::Input`] node stands for; its fact is known.
+    /// The number of the byte that an [`Op::Input`] node stands for, whose fact is known; `None` if
+    /// it is fixed.
     pub fn id_of_input(&self, node: &Node) -> Option<VarId> {
         self.id(self.variable(node))
     }

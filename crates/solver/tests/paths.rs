@@ -301,3 +301,36 @@ fn limits_are_answers() {
     );
     assert_eq!(solver.statistics().limits, 3);
 }
+
+#[test]
+fn sources_that_cannot_be_changed_stay_as_they_are() {
+    for (cheap, smt) in [
+        (true, SmtProgram::Off),
+        (false, SmtProgram::Off),
+        (false, SmtProgram::Find),
+    ] {
+        let mut store = MemoryStore::new();
+        let fixed = build::input(&mut store, 0, 0, 40);
+        let free = build::input(&mut store, 1, 0, 1);
+        let sum = build::add(&mut store, fixed, free);
+        let solver = Solver::new(Config {
+            cheap,
+            oracle: smt == SmtProgram::Find,
+            smt,
+            ..Config::default()
+        });
+        let names = [parallax_solver::FIRST_FIXED + 7, 3];
+        let mut path = solver.path(&store, &names);
+        let answer = path.solve(0, &[Constraint::equals(sum, 90)], None);
+        let bytes = &answer.model().expect("a model").bytes;
+        assert_eq!(bytes.iter().collect::<Vec<_>>(), [(&(3, 0), &50)]);
+        assert!(
+            path.solve(0, &[Constraint::equals(fixed, 41)], None)
+                .is_unsat()
+        );
+        assert!(
+            path.solve(0, &[Constraint::equals(fixed, 40)], None)
+                .is_sat()
+        );
+    }
+}

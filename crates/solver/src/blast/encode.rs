@@ -214,8 +214,7 @@ impl Circuit {
                     bits
                 }
             },
-            // Not reached: facts about the node, its number among them, are known.
-            None => std::array::from_fn(|_| Bit::FALSE),
+            None => std::array::from_fn(|bit| Bit::constant(node.lo >> bit & 1 != 0)),
         };
         self.finish(label, &bits, Bit::TRUE);
     }
