@@ -7,7 +7,7 @@
 //! Floating-point operators are not encoded: their results are free. What contradicts even then
 //! contradicts; what is satisfied has to be evaluated.
 
-use super::gates::{Bit, Gates, TooLarge};
+use super::gates::{Bit, Effort, Gates, TooLarge};
 use super::word::Word;
 use crate::constraint::{Constraint, Holds};
 use crate::overlay::{operands, operator};
@@ -31,9 +31,9 @@ pub(crate) struct Circuit {
 }
 
 impl Circuit {
-    pub fn new() -> Circuit {
+    pub fn new(effort: Effort) -> Circuit {
         Circuit {
-            gates: Gates::new(),
+            gates: Gates::new(effort),
             words: FxHashMap::default(),
             pool: Vec::new(),
             partial: FxHashMap::default(),

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 use rustsat::solvers::{
     ControlSignal, LimitConflicts, PhaseLit, Solve, SolveIncremental, SolverResult, Terminate,
 };
-use rustsat::types::{Lit, TernaryVal, Var};
-use rustsat_cadical::CaDiCaL;
+use rustsat::types::{Lit, TernaryVal};
+use rustsat_cadical::{CaDiCaL, Config};
 use std::ops::Not;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -78,6 +78,7 @@ pub(crate) enum Verdict {
 /// A growing circuit with its SAT solver.
 pub(crate) struct Gates {
     sat: CaDiCaL<'static, 'static>,
+    effort: Effort,
     known: FxHashMap<Gate, Bit>,
     wide: FxHashMap<Box<[Bit]>, Bit>,
     last: i32,
@@ -90,9 +91,24 @@ pub(crate) struct Gates {
     broken: Option<String>,
 }
 
+/// How the SAT solver goes about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effort {
+    /// Search only: most queries are decided sooner than their circuit is simplified.
+    Search,
+    /// With everything that simplifies the circuit before and in between.
+    Simplify,
+}
+
 impl Gates {
-    pub fn new() -> Gates {
+    pub fn new(effort: Effort) -> Gates {
         let mut sat = CaDiCaL::default();
+        let configured = match effort {
+            Effort::Search => sat
+                .set_configuration(Config::Plain)
+                .and_then(|()| sat.set_option("lucky", 0)),
+            Effort::Simplify => Ok(()),
+        };
         let deadline = Arc::new(AtomicU64::new(u64::MAX));
         let start = Instant::now();
         let seen = Arc::clone(&deadline);
@@ -105,6 +121,7 @@ impl Gates {
         });
         let mut gates = Gates {
             sat,
+            effort,
             known: FxHashMap::default(),
             wide: FxHashMap::default(),
             last: 1,
@@ -113,6 +130,7 @@ impl Gates {
             start,
             broken: None,
         };
+        gates.note(configured);
         gates.clause(&[Bit::TRUE]);
         gates
     }
@@ -146,21 +164,15 @@ impl Gates {
         }
     }
 
-    /// A new variable whose first guess is the seed's value again for each query.
+    /// A new variable for a bit of input. While solving is easy its guess is always the seed's value, which
+    /// keeps models close to the seed; a hard search does better without.
     pub fn fresh_input(&mut self, seed: bool) -> Bit {
         let bit = self.fresh(seed);
-        self.prefer_seed(bit);
+        if self.effort == Effort::Search {
+            let result = self.sat.phase_lit(bit.positive().lit());
+            self.note(result);
+        }
         bit
-    }
-
-    pub fn prefer_seed(&mut self, bit: Bit) {
-        let result = self.sat.phase_lit(bit.positive().lit());
-        self.note(result);
-    }
-
-    pub fn prefer_nothing(&mut self, bit: Bit) {
-        let result = self.sat.unphase_var(Var::new(bit.0.unsigned_abs() - 1));
-        self.note(result);
     }
 
     fn note<E: ToString>(&mut self, result: Result<(), E>) {

@@ -19,7 +19,7 @@ use crate::shared::Shared;
 use crate::smt::Smt;
 use crate::terms::Terms;
 use encode::Circuit;
-use gates::{Bit, TooLarge, Verdict};
+use gates::{Bit, Effort, TooLarge, Verdict};
 use parallax_expr::Store;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ const CIRCUITS: usize = 8;
 const SHARED_SIZE: usize = 20_000;
 /// A circuit of this many variables is not used any more.
 const FULL_SIZE: usize = 2_000_000;
-/// Conflicts up to which the solver guesses the seed's bits again and again.
+/// Conflicts after which a query counts as hard: it gets a circuit of its own, which is worth simplifying.
 const NEAR_CONFLICTS: u32 = 2_000;
 /// Conflicts and attempts that bringing a byte back to the seed's value may cost.
 const RETURN_CONFLICTS: u32 = 100;
@@ -98,9 +98,13 @@ impl Sat {
         let Some(circuit) = self.circuits.get_mut(&number) else {
             return Outcome::Unknown(Why::TooLarge);
         };
-        let outcome = ask(circuit, terms, query, &bytes);
+        let mut outcome = ask(circuit, terms, query, &bytes, Effort::Search);
         if circuit.gates.is_broken() {
             self.forget(number);
+        }
+        if outcome == Outcome::Unknown(Why::Limit) && query.limits.conflicts > NEAR_CONFLICTS {
+            let mut alone = Circuit::new(Effort::Simplify);
+            outcome = ask(&mut alone, terms, query, &bytes, Effort::Simplify);
         }
         match outcome {
             // With free results of floating-point operators this is a guess.
@@ -133,7 +137,8 @@ impl Sat {
                 self.forget(oldest);
             }
             self.next += 1;
-            self.circuits.insert(self.next, Circuit::new());
+            self.circuits
+                .insert(self.next, Circuit::new(Effort::Search));
             self.order.push(self.next);
             self.next
         });
@@ -155,35 +160,19 @@ fn ask<S: Store>(
     terms: &mut Terms<'_, S>,
     query: &Query<'_>,
     bytes: &[VarId],
+    effort: Effort,
 ) -> Outcome {
-    circuit.gates.allow(query.limits.gates);
-    let mut assumptions: Vec<Bit> = Vec::with_capacity(query.facts.len());
-    for (position, &fact) in query.facts.iter().enumerate() {
-        match circuit.constraint(terms, fact) {
-            Ok(bit) if bit == Bit::FALSE => return Outcome::Unsat(vec![position]),
-            Ok(bit) => assumptions.push(bit),
-            Err(TooLarge) => return Outcome::Unknown(Why::TooLarge),
-        }
-    }
-    let limits = query.limits;
-    let near = limits.conflicts.min(NEAR_CONFLICTS);
-    let mut verdict = circuit.gates.solve(&assumptions, near, limits.time);
-    if verdict == Verdict::Limit && limits.conflicts > near {
-        let inputs: Vec<Bit> = bytes
-            .iter()
-            .filter_map(|&byte| circuit.input(byte))
-            .flatten()
-            .collect();
-        for &bit in &inputs {
-            circuit.gates.prefer_nothing(bit);
-        }
-        verdict = circuit
-            .gates
-            .solve(&assumptions, limits.conflicts - near, limits.time);
-        for &bit in &inputs {
-            circuit.gates.prefer_seed(bit);
-        }
-    }
+    let assumptions = match assume(circuit, terms, query) {
+        Ok(assumptions) => assumptions,
+        Err(outcome) => return outcome,
+    };
+    let conflicts = match effort {
+        Effort::Search => query.limits.conflicts.min(NEAR_CONFLICTS),
+        Effort::Simplify => query.limits.conflicts.saturating_sub(NEAR_CONFLICTS),
+    };
+    let verdict = circuit
+        .gates
+        .solve(&assumptions, conflicts, query.limits.time);
     match verdict {
         Verdict::Sat => {
             let changes = read(circuit, terms, bytes);
@@ -206,6 +195,24 @@ fn ask<S: Store>(
         Verdict::Limit => Outcome::Unknown(Why::Limit),
         Verdict::Failed(how) => Outcome::Unknown(Why::BackEnd(how)),
     }
+}
+
+/// Bits that are true when the constraints hold, or the outcome if that is known already.
+fn assume<S: Store>(
+    circuit: &mut Circuit,
+    terms: &mut Terms<'_, S>,
+    query: &Query<'_>,
+) -> Result<Vec<Bit>, Outcome> {
+    circuit.gates.allow(query.limits.gates);
+    let mut assumptions: Vec<Bit> = Vec::with_capacity(query.facts.len());
+    for (position, &fact) in query.facts.iter().enumerate() {
+        match circuit.constraint(terms, fact) {
+            Ok(bit) if bit == Bit::FALSE => return Err(Outcome::Unsat(vec![position])),
+            Ok(bit) => assumptions.push(bit),
+            Err(TooLarge) => return Err(Outcome::Unknown(Why::TooLarge)),
+        }
+    }
+    Ok(assumptions)
 }
 
 /// The bytes in the solver's model that differ from the seed.

@@ -93,15 +93,7 @@ impl Domains {
         query: &Query<'_>,
         byte: VarId,
     ) -> Vec<usize> {
-        let mut about: Vec<(usize, Values)> = Vec::new();
-        for (position, &fact) in query.facts.iter().enumerate() {
-            let set = terms.fact(fact.label).set;
-            if terms.sets.only(set) == Some(byte)
-                && let Some(allowed) = self.allowed(terms, fact, byte)
-            {
-                about.push((position, allowed));
-            }
-        }
+        let about = self.about(terms, query, byte);
         let mut left = Values::ALL;
         let mut core = Vec::new();
         for &(position, allowed) in about.iter().filter(|(at, _)| *at >= query.goal) {
@@ -123,6 +115,51 @@ impl Domains {
         }
         core.sort_unstable();
         core
+    }
+
+    /// Few constraints that give a byte its lowest and its highest value.
+    pub fn bounding<S: Store>(
+        &mut self,
+        terms: &mut Terms<'_, S>,
+        query: &Query<'_>,
+        byte: VarId,
+    ) -> Vec<usize> {
+        let about = self.about(terms, query, byte);
+        let ends = |values: Values| (values.iter().next(), values.iter().last());
+        let all = about
+            .iter()
+            .fold(Values::ALL, |all, (_, one)| all.and(*one));
+        let mut left: Vec<(usize, Values)> = about;
+        let mut index = 0;
+        while index < left.len() {
+            let others = left.iter().enumerate().filter(|(at, _)| *at != index);
+            let without = others.fold(Values::ALL, |sum, (_, (_, one))| sum.and(*one));
+            if ends(without) == ends(all) {
+                left.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+        left.into_iter().map(|(position, _)| position).collect()
+    }
+
+    /// Constraints on one byte alone, with what they allow.
+    fn about<S: Store>(
+        &mut self,
+        terms: &mut Terms<'_, S>,
+        query: &Query<'_>,
+        byte: VarId,
+    ) -> Vec<(usize, Values)> {
+        let mut about: Vec<(usize, Values)> = Vec::new();
+        for (position, &fact) in query.facts.iter().enumerate() {
+            let set = terms.fact(fact.label).set;
+            if terms.sets.only(set) == Some(byte)
+                && let Some(allowed) = self.allowed(terms, fact, byte)
+            {
+                about.push((position, allowed));
+            }
+        }
+        about
     }
 
     /// Values of its only byte under which a constraint holds.

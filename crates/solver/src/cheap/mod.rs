@@ -1,11 +1,13 @@
 //! Layer three: what needs no general solver.
 //!
 //! * Constraints on one byte are sets of allowed values; if there are no others, that decides the query.
+//! * Bounds of what bytes may be are bounds of what the goal may be.
 //! * Queries about two bytes with few allowed values are decided by trying all.
 //! * Else the goal is inverted, and what that breaks is repaired by inverting it too, for a few steps. Only
 //!   models come out of this, and only after all constraints were evaluated.
 
 mod domains;
+mod interval;
 mod invert;
 mod program;
 mod values;
@@ -78,6 +80,9 @@ impl Cheap {
         let changes = nearest(terms, &domain);
         if satisfies(terms, query, &changes) {
             return Some(Outcome::Sat(changes));
+        }
+        if let Some(core) = interval::contradiction(terms, &mut self.domains, query, &domain) {
+            return Some(Outcome::Unsat(core));
         }
         if let [one, other] = domain.bytes[..] {
             let size = domain.of(one).len() * domain.of(other).len();
