@@ -13,7 +13,9 @@ pub type RunId = u32;
 /// How a path could go otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Goal {
-    /// The decision with this index has any other value than it had.
+    /// The branch with this index takes its other side.
+    Side { decision: u32 },
+    /// What was fixed at the decision with this index has another value than any before.
     Otherwise { decision: u32 },
     /// The decision has this value.
     Value { decision: u32, value: u64 },
@@ -27,6 +29,17 @@ pub enum Goal {
     Cut { source: u32, length: u32 },
     /// The argument with this number is left out.
     Drop { argument: u32 },
+}
+
+impl Goal {
+    /// Whether there is a place in the program that is reached when the goal is: then runs tell whether
+    /// it has been. Others count as reached once they were tried.
+    pub fn has_place(self) -> bool {
+        matches!(
+            self,
+            Goal::Side { .. } | Goal::Value { .. } | Goal::Default { .. }
+        )
+    }
 }
 
 /// One way, with what it is valued by.
@@ -172,7 +185,7 @@ mod tests {
     fn candidate(run: RunId, target: u64, path: u64) -> Candidate {
         Candidate {
             run,
-            goal: Goal::Otherwise {
+            goal: Goal::Side {
                 decision: path as u32,
             },
             target,

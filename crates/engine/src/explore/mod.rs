@@ -64,6 +64,8 @@ pub struct Options {
     pub limits: Limits,
     pub settings: Settings,
     pub solver: Config,
+    /// Whether the observer gets an input of every path, not only those that ran something new.
+    pub keep_paths: bool,
     /// Memory for traces that may be needed again.
     pub trace_memory: u64,
 }
@@ -90,7 +92,7 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress);
     /// A new error, confirmed.
     fn finding(&mut self, finding: &Finding);
-    /// An input worth keeping: the first on its path that ran something new.
+    /// An input worth keeping.
     fn test(&mut self, scenario: &Scenario);
     /// Whether to end now.
     fn stop(&self) -> bool;
@@ -340,6 +342,9 @@ impl<'e> Explorer<'e> {
 
     fn merge(&mut self, attempt: Attempt) -> Option<Suspect> {
         let Attempt { candidate, result } = attempt;
+        if !candidate.goal.has_place() {
+            self.frontier.reached(candidate.target);
+        }
         match result {
             Tried::Infeasible => self.flips.infeasible += 1,
             Tried::Undecided => self.flips.undecided += 1,
@@ -397,7 +402,7 @@ impl<'e> Explorer<'e> {
             };
             *self.losses.entry(name.into_owned()).or_default() += u64::from(loss.count);
         }
-        if gained {
+        if gained || is_new_path && self.options.keep_paths {
             self.tests += 1;
             self.observer.test(&scenario);
         }

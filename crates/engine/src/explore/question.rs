@@ -38,7 +38,7 @@ impl Wanted<'_> {
     /// What the solver is to be asked.
     pub fn question(&self, goal: Goal, path: &mut Path<'_, Trace>) -> Question {
         match goal {
-            Goal::Otherwise { decision } => self.otherwise(decision),
+            Goal::Side { decision } | Goal::Otherwise { decision } => self.otherwise(decision),
             Goal::Value { decision, value } => match self.decision(decision) {
                 Some(known) => Question::Solve {
                     prefix: decision as usize,
@@ -95,7 +95,8 @@ impl Wanted<'_> {
 
     /// Whether a run went where the goal wanted it; `None` if it wanted nothing of a decision.
     pub fn went(&self, goal: Goal, child: &Traced) -> Option<bool> {
-        let (Goal::Otherwise { decision }
+        let (Goal::Side { decision }
+        | Goal::Otherwise { decision }
         | Goal::Value { decision, .. }
         | Goal::Default { decision }) = goal
         else {

@@ -72,7 +72,7 @@ impl Explorer<'_> {
         };
         match decision.choice {
             Choice::Assumed => {}
-            Choice::Side => offer(Goal::Otherwise { decision: number }, decision.value ^ 1),
+            Choice::Side => offer(Goal::Side { decision: number }, decision.value ^ 1),
             Choice::Case => {
                 let cases = self
                     .sites

@@ -44,7 +44,7 @@ pub struct Arguments {
     program: PathBuf,
 
     #[command(flatten)]
-    start: seed::Arguments,
+    start: seed::StartArguments,
 
     /// End after this time (default: 60 s, unless --runs is given)
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -70,6 +70,10 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
     memory: u64,
 
+    /// Which inputs are kept
+    #[arg(long, value_enum, default_value = "new-code")]
+    keep: Keep,
+
     /// Where tests and findings are kept
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
@@ -85,6 +89,14 @@ pub struct Arguments {
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Keep {
+    /// Those that ran code that none before had run
+    NewCode,
+    /// One for every path
+    Paths,
 }
 
 /// Seconds, or with a unit: `90`, `5m`, `2h`.
@@ -144,6 +156,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             log: arguments.log_queries.clone(),
             ..Config::default()
         },
+        keep_paths: arguments.keep == Keep::Paths,
         trace_memory: TRACE_MEMORY,
     };
     let name = arguments

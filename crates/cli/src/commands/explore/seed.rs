@@ -13,7 +13,7 @@ use crate::failure::Failure;
 
 /// Where to start.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {
+pub struct StartArguments {
     /// Standard input of the program (default: empty)
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
@@ -54,7 +54,7 @@ pub struct Seed {
 /// Files larger than this are not copied for every run.
 const MOST_BYTES: u64 = 16 << 20;
 
-pub fn shape(asked: &Arguments, arguments: &[OsString]) -> Result<Seed, Failure> {
+pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Failure> {
     let mut notes = Vec::new();
     let mut scenario = Scenario::default();
     for argument in arguments {
@@ -100,7 +100,7 @@ pub fn shape(asked: &Arguments, arguments: &[OsString]) -> Result<Seed, Failure>
     })
 }
 
-fn described(asked: &Arguments, given: Scenario) -> Result<Described, Failure> {
+fn described(asked: &StartArguments, given: Scenario) -> Result<Described, Failure> {
     let one = |length: &usize| ArgumentGroup {
         least: 1,
         most: 1,
