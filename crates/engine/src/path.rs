@@ -5,10 +5,12 @@
 
 use std::collections::HashSet;
 
-use parallax_abi::SiteId;
-use parallax_abi::trace::EventKind;
+use parallax_abi::trace::{Event, EventKind, ObjectKind};
+use parallax_abi::{Op, SiteId};
 use parallax_expr::{Label, value};
+use parallax_solver::{Constraint, Holds};
 
+use crate::sites::SiteMap;
 use crate::trace::Trace;
 
 /// What kind of choice it was.
@@ -16,13 +18,18 @@ use crate::trace::Trace;
 pub enum Choice {
     /// A branch, or a conditional expression: 0 or 1.
     Side,
-    /// The value of a `switch`.
+    /// The case of a `switch`, or [`DEFAULT`].
     Case,
     /// A value that had to be fixed: an address written to, a size, an argument of foreign code.
     Fixed,
+    /// The object that a pointer from memory points to: what is read there is another thing for each.
+    Object,
     /// A condition that the program itself demands. It is never to be changed.
     Assumed,
 }
+
+/// The value of a `switch` that has no case of its own.
+pub const DEFAULT: u128 = u128::MAX;
 
 /// One decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,29 +39,55 @@ pub struct Decision {
     /// Calling context in the trace.
     pub context: u32,
     pub label: Label,
+    /// What was decided; of an object, the lowest address that may be read.
     pub value: u128,
+    /// The same as `value`; of an object, the highest address that may be read.
+    pub high: u128,
     /// Identifies everything decided so far, this one included; equal for equal beginnings of paths.
     pub prefix: u64,
-    /// The same, with the values that had to be fixed: addresses and sizes.
+    /// The same, with addresses and sizes.
     pub exact: u64,
     /// Whether the same was decided before: then it decides nothing.
     pub repeated: bool,
 }
 
+impl Decision {
+    /// What all inputs have in common that decide the same.
+    pub fn constraints(&self, sites: &SiteMap) -> Vec<Constraint> {
+        match self.choice {
+            Choice::Case if self.value == DEFAULT => no_case(sites, self),
+            Choice::Object => vec![Constraint {
+                label: self.label,
+                holds: Holds::Within(self.value, self.high),
+            }],
+            _ => vec![Constraint::equals(self.label, self.value)],
+        }
+    }
+}
+
+/// The value of a `switch` is none of its cases.
+pub fn no_case(sites: &SiteMap, decision: &Decision) -> Vec<Constraint> {
+    let differs = |case: &u64| Constraint::differs(decision.label, (*case).into());
+    cases(sites, decision.site).iter().map(differs).collect()
+}
+
+/// The case values of a `switch`.
+pub fn cases(sites: &SiteMap, site: SiteId) -> &[u64] {
+    sites.get(site).map_or(&[][..], |site| site.cases)
+}
+
 /// The decisions of a trace, in order.
-pub fn decisions(trace: &Trace) -> Vec<Decision> {
+pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
     let mut list = Vec::new();
     let (mut prefix, mut exact) = (START, START);
     let mut decided = HashSet::new();
     for (kind, event) in trace.events() {
-        let Some(choice) = choice(kind) else {
+        let Some((choice, value, high)) = decided_by(trace, sites, kind, event) else {
             continue;
         };
-        let Some(node) = trace.node(event.label) else {
-            continue;
-        };
-        let value = value(node);
-        let meaning = if choice == Choice::Fixed { 0 } else { value };
+        // Addresses and sizes differ between inputs that do the same.
+        let is_exact = matches!(choice, Choice::Fixed | Choice::Object);
+        let meaning = if is_exact { 0 } else { value };
         prefix = extend(prefix, event.site, choice, meaning);
         exact = extend(exact, event.site, choice, value);
         list.push(Decision {
@@ -63,23 +96,65 @@ pub fn decisions(trace: &Trace) -> Vec<Decision> {
             context: event.context,
             label: event.label,
             value,
+            high,
             prefix,
             exact,
-            repeated: !decided.insert(event.label),
+            repeated: !decided.insert((event.label, choice)),
         });
     }
     list
 }
 
-/// What kind of choice an event is; `None` if it decides nothing.
-pub fn choice(kind: EventKind) -> Option<Choice> {
+/// What an event decides, if anything.
+pub fn decided_by(
+    trace: &Trace,
+    sites: &SiteMap,
+    kind: EventKind,
+    event: &Event,
+) -> Option<(Choice, u128, u128)> {
+    let value = value(trace.node(event.label)?);
+    let same = |choice| Some((choice, value, value));
     match kind {
-        EventKind::Branch | EventKind::Select => Some(Choice::Side),
-        EventKind::Switch => Some(Choice::Case),
-        EventKind::Store | EventKind::Concretize => Some(Choice::Fixed),
-        EventKind::Assume => Some(Choice::Assumed),
+        EventKind::Branch | EventKind::Select => same(Choice::Side),
+        EventKind::Store | EventKind::Concretize => same(Choice::Fixed),
+        EventKind::Assume => same(Choice::Assumed),
+        EventKind::Switch => {
+            let is_case = |case: &u64| u128::from(*case) == value;
+            if cases(sites, SiteId(event.site)).iter().any(is_case) {
+                same(Choice::Case)
+            } else {
+                Some((Choice::Case, DEFAULT, DEFAULT))
+            }
+        }
+        EventKind::Load if !is_derived(trace, event.label) => {
+            let object = trace.object(event.x)?;
+            let room = object.size.checked_sub(event.detail.into())?;
+            let base = u128::from(object.base);
+            let is_known = object.kind != ObjectKind::Unknown;
+            is_known.then_some((Choice::Object, base, base + u128::from(room)))
+        }
         _ => None,
     }
+}
+
+/// Whether an address was computed from an object's own, so that it can only point elsewhere by going astray.
+fn is_derived(trace: &Trace, address: Label) -> bool {
+    /// Sums of pointers have few terms.
+    const MOST: usize = 64;
+    let mut pending = vec![address];
+    for _ in 0..MOST {
+        let Some(node) = pending.pop().and_then(|label| trace.node(label)) else {
+            return false;
+        };
+        match Op::from_byte(node.op) {
+            Some(Op::Object) => return true,
+            Some(Op::Add) => pending.extend([node.a, node.b]),
+            Some(Op::Sub) => pending.push(node.a),
+            Some(Op::Ite) => pending.extend([node.b, node.c]),
+            _ => {}
+        }
+    }
+    true
 }
 
 /// Identifies the path without decisions.

@@ -9,7 +9,8 @@ use parallax_abi::{Op, SiteId};
 use parallax_expr::{Label, Store, build};
 use parallax_solver::Overlay;
 
-use crate::path::choice;
+use crate::path::decided_by;
+use crate::sites::SiteMap;
 use crate::trace::Trace;
 
 /// What would go wrong.
@@ -34,12 +35,12 @@ pub struct Sensitive {
 }
 
 /// All operations of a trace that could fail, in order.
-pub fn operations(trace: &Trace) -> Vec<Sensitive> {
+pub fn operations(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
     let mut found = Vec::new();
     let mut position = 0;
     for (kind, event) in trace.events() {
         let before = position;
-        if choice(kind).is_some() && trace.node(event.label).is_some() {
+        if decided_by(trace, sites, kind, event).is_some() {
             position += 1;
         }
         let failure = match kind {

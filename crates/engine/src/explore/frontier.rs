@@ -1,7 +1,7 @@
 //! What to try next: every way in which an explored path could have gone otherwise, best first.
 //!
 //! Sides of branches that nothing has covered yet come first, then those that are new in their calling context,
-//! then the rest, each place in its turn. How good a way is changes while others are explored, so
+//! then those that are new after so many turns of a loop, then the rest, each place in its turn. How good a way is changes while others are explored, so
 //! it is computed again when its turn comes.
 
 use std::cmp::Reverse;
@@ -47,10 +47,8 @@ impl Goal {
 pub struct Candidate {
     pub run: RunId,
     pub goal: Goal,
-    /// What would be reached, whatever path leads there.
-    pub target: u64,
-    /// The same in this calling context.
-    pub in_context: u64,
+    /// What would be reached: whatever path leads there, in this calling context, and after coming by so often.
+    pub levels: [u64; 3],
     /// Identifies the path up to and with the change: tried once.
     pub path: u64,
     /// Length of the path up to there.
@@ -110,16 +108,11 @@ impl Frontier {
 
     fn rank(&self, candidate: &Candidate) -> Rank {
         let attempts = |key| self.attempts.get(key).copied().unwrap_or(0);
-        let class = if !self.covered.contains(&candidate.target) {
-            0
-        } else if !self.covered.contains(&candidate.in_context) {
-            1
-        } else {
-            2
-        };
+        let is_new = |level: &u64| !self.covered.contains(level);
+        let class = candidate.levels.iter().position(is_new);
         Rank {
-            class,
-            attempts: attempts(&candidate.target),
+            class: class.unwrap_or(candidate.levels.len()) as u8,
+            attempts: attempts(&candidate.levels[0]),
             shuffled: mix(self.seed ^ candidate.path),
         }
     }
@@ -149,11 +142,11 @@ impl Frontier {
                 None => taken.len() < groups,
             };
             // One attempt at a time for a place that is not reached yet.
-            if !has_room || rank.class == 0 && !targets.insert(candidate.target) {
+            if !has_room || rank.class == 0 && !targets.insert(candidate.levels[0]) {
                 later.push(Reverse((rank, candidate)));
                 continue;
             }
-            *self.attempts.entry(candidate.target).or_default() += 1;
+            *self.attempts.entry(candidate.levels[0]).or_default() += 1;
             if !taken.contains_key(&candidate.run) {
                 order.push(candidate.run);
             }
@@ -188,8 +181,7 @@ mod tests {
             goal: Goal::Side {
                 decision: path as u32,
             },
-            target,
-            in_context: target << 32,
+            levels: [target, target << 32, target << 32],
             path,
             depth: path as u32,
         }

@@ -32,6 +32,7 @@ use crate::shared::SharedError;
 use crate::sites::{self, ModuleSites, SiteMap, SitesError};
 
 use frontier::{Frontier, Goal, RunId, mix};
+use question::Known;
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Traced, Tried, Work};
 
@@ -198,8 +199,10 @@ struct Explorer<'e> {
     frontier: Frontier,
     known: HashSet<Scenario>,
     paths: HashSet<u64>,
+    /// With all addresses and sizes.
+    exact_paths: HashSet<u64>,
     covered: HashSet<Counter>,
-    fixed: HashMap<u64, Vec<u128>>,
+    fixed: Known,
     findings: Vec<Finding>,
     losses: BTreeMap<String, u64>,
     flips: Flips,
@@ -239,6 +242,7 @@ impl<'e> Explorer<'e> {
             frontier: Frontier::new(options.seed),
             known: HashSet::new(),
             paths: HashSet::new(),
+            exact_paths: HashSet::new(),
             covered: HashSet::new(),
             fixed: HashMap::new(),
             findings: Vec::new(),
@@ -343,7 +347,9 @@ impl<'e> Explorer<'e> {
     fn merge(&mut self, attempt: Attempt) -> Option<Suspect> {
         let Attempt { candidate, result } = attempt;
         if !candidate.goal.has_place() {
-            self.frontier.reached(candidate.target);
+            for level in candidate.levels {
+                self.frontier.reached(level);
+            }
         }
         match result {
             Tried::Infeasible => self.flips.infeasible += 1,
@@ -412,7 +418,7 @@ impl<'e> Explorer<'e> {
             scenario: scenario.clone(),
             traced: None,
         });
-        if is_new_path {
+        if self.exact_paths.insert(traced.exact_path()) {
             self.offer(run, &traced);
             self.keep(run, traced);
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use parallax_solver::{Constraint, Path};
+use parallax_solver::{Constraint, Holds, Path};
 
 use super::frontier::Goal;
 use super::slot::{Sources, Traced};
@@ -27,7 +27,7 @@ pub enum Question {
 pub struct Wanted<'w> {
     pub traced: &'w Traced,
     pub sites: &'w SiteMap,
-    pub fixed: &'w HashMap<u64, Vec<u128>>,
+    pub fixed: &'w Known,
 }
 
 impl Wanted<'_> {
@@ -47,17 +47,10 @@ impl Wanted<'_> {
                 None => Question::Impossible,
             },
             Goal::Default { decision } => match self.decision(decision) {
-                Some(known) => {
-                    let cases = self
-                        .sites
-                        .get(known.site)
-                        .map_or(&[][..], |site| site.cases);
-                    let differs = |case: &u64| Constraint::differs(known.label, (*case).into());
-                    Question::Solve {
-                        prefix: decision as usize,
-                        goal: cases.iter().map(differs).collect(),
-                    }
-                }
+                Some(known) => Question::Solve {
+                    prefix: decision as usize,
+                    goal: path::no_case(self.sites, known),
+                },
                 None => Question::Impossible,
             },
             Goal::Fail { operation } => {
@@ -80,12 +73,15 @@ impl Wanted<'_> {
         let Some(decision) = self.decision(index) else {
             return Question::Impossible;
         };
-        let mut goal = vec![Constraint::differs(decision.label, decision.value)];
-        if decision.choice == Choice::Fixed {
+        let other_than = |low: u128, high: u128| Constraint {
+            label: decision.label,
+            holds: Holds::Outside(low, high),
+        };
+        let mut goal = vec![other_than(decision.value, decision.high)];
+        if decision.choice != Choice::Side {
             let key = fixed_key(&self.traced.decisions, index as usize);
-            let values = self.fixed.get(&key).into_iter().flatten();
-            let others = values.filter(|value| **value != decision.value);
-            goal.extend(others.map(|value| Constraint::differs(decision.label, *value)));
+            let known = self.fixed.get(&key).into_iter().flatten();
+            goal.extend(known.map(|(low, high)| other_than(*low, *high)));
         }
         Question::Solve {
             prefix: index as usize,
@@ -103,10 +99,9 @@ impl Wanted<'_> {
             return None;
         };
         let old = self.decision(decision)?;
-        let cases = self.sites.get(old.site).map_or(&[][..], |site| site.cases);
         let is_wanted = |new: u128| match goal {
             Goal::Value { value, .. } => new == u128::from(value),
-            Goal::Default { .. } => !cases.iter().any(|case| u128::from(*case) == new),
+            Goal::Default { .. } => new == path::DEFAULT,
             _ => new != old.value,
         };
         let index = decision as usize;
@@ -122,6 +117,9 @@ impl Wanted<'_> {
         Some(went)
     }
 }
+
+/// What fixed things and pointers have been, by [`fixed_key`]: ranges of values.
+pub type Known = HashMap<u64, Vec<(u128, u128)>>;
 
 /// Names the place of a fixed value, whatever value it has.
 pub fn fixed_key(decisions: &[Decision], index: usize) -> u64 {

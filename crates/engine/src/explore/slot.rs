@@ -4,14 +4,14 @@
 //! slots: so an exploration is the same however many of them work at a time.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parallax_abi::trace::SourceKind;
-use parallax_solver::{Answer, Constraint, Solver};
+use parallax_solver::{Answer, Solver};
 
 use super::frontier::Candidate;
-use super::question::{Question, Wanted, restructured};
+use super::question::{Known, Question, Wanted, restructured};
 use super::{ExploreError, Options, Programs};
 use crate::coverage::{Counter, CoverageRegion};
 use crate::execute::{Executor, Settings};
@@ -30,6 +30,7 @@ pub struct Traced {
     pub trace: Trace,
     pub decisions: Vec<Decision>,
     pub operations: Vec<Sensitive>,
+    pub sources: Sources,
 }
 
 impl Traced {
@@ -46,6 +47,11 @@ impl Traced {
             .last()
             .map_or(path::START, |last| last.prefix)
     }
+
+    /// Identifies the whole path, with all addresses and sizes.
+    pub fn exact_path(&self) -> u64 {
+        self.decisions.last().map_or(path::START, |last| last.exact)
+    }
 }
 
 /// Ways of one run to be tried.
@@ -57,7 +63,7 @@ pub struct Work<'w> {
     /// Scenarios that have been run.
     pub known: &'w HashSet<Scenario>,
     /// Values that fixed things have had, by path and site.
-    pub fixed: &'w HashMap<u64, Vec<u128>>,
+    pub fixed: &'w Known,
 }
 
 /// What became of one way.
@@ -167,7 +173,7 @@ impl<'e> Slot<'e> {
 
     fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
         self.runs += 1;
-        trace_with(&mut self.traced, self.options, scenario)
+        trace_with(&mut self.traced, self.options, self.sites, scenario)
     }
 
     fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
@@ -185,12 +191,13 @@ impl<'e> Slot<'e> {
                 (Arc::clone(&traced), Some(traced))
             }
         };
-        let sources = self.sources_of(&traced.trace, work.scenario);
-        let named = sources.iter().enumerate();
+        let named = traced.sources.iter().enumerate();
         let names: Vec<u32> = named
             .map(|(index, source)| self.name(index, source))
             .collect();
         let mut path = self.solver.path(&traced.trace, &names);
+        // How many constraints the first n decisions are.
+        let mut ends = vec![0];
         let mut attempts = Vec::new();
         let mut made: HashSet<Scenario> = HashSet::new();
         for candidate in work.candidates {
@@ -200,12 +207,19 @@ impl<'e> Slot<'e> {
                 fixed: work.fixed,
             };
             let changed = match wanted.question(candidate.goal, &mut path) {
-                Question::Structure => Ok(restructured(work.scenario, candidate.goal, &sources)),
+                Question::Structure => {
+                    Ok(restructured(work.scenario, candidate.goal, &traced.sources))
+                }
                 Question::Solve { prefix, goal } => {
-                    for decision in &traced.decisions[path.len().min(prefix)..prefix] {
-                        path.push(Constraint::equals(decision.label, decision.value));
+                    // One decision can be several constraints.
+                    while ends.len() <= prefix {
+                        let decision = &traced.decisions[ends.len() - 1];
+                        for constraint in decision.constraints(self.sites) {
+                            path.push(constraint);
+                        }
+                        ends.push(path.len());
                     }
-                    match path.solve(prefix, &goal, None) {
+                    match path.solve(ends[prefix], &goal, None) {
                         Answer::Sat(model) => {
                             let changes = model.bytes.iter().map(|((source, offset), byte)| {
                                 let component = self.components.get(*source as usize)?.clone();
@@ -237,7 +251,8 @@ impl<'e> Slot<'e> {
                 Err(tried) => tried,
                 Ok(None) => Tried::Rejected,
                 Ok(Some(scenario)) => {
-                    let (outcome, child) = trace_with(&mut self.traced, self.options, &scenario)?;
+                    let (outcome, child) =
+                        trace_with(&mut self.traced, self.options, self.sites, &scenario)?;
                     self.runs += 2;
                     self.covered.run(&scenario, &[self.counters.shared()])?;
                     let fresh = self.counters.newly_counted(&mut self.counted);
@@ -269,32 +284,6 @@ impl<'e> Slot<'e> {
             self.components.push(component.clone());
             next
         })
-    }
-
-    fn sources_of(&self, trace: &Trace, scenario: &Scenario) -> Sources {
-        let directory = self.traced.directory();
-        let component = |index: u32| {
-            let source = trace.source(index)?;
-            Some(match source.kind {
-                SourceKind::Argument => Component::Argument(source.index),
-                SourceKind::ArgumentCount => Component::ArgumentCount,
-                SourceKind::Stdin => Component::Stdin,
-                SourceKind::Stream => Component::Stream(source.index),
-                SourceKind::Object => Component::Object(source.index),
-                SourceKind::Environment => Component::Environment(source.name.into()),
-                SourceKind::File => {
-                    let path = Bytes::from(source.name).to_os_string();
-                    let path = PathBuf::from(path);
-                    let relative = path.strip_prefix(&directory).ok()?;
-                    let name = Bytes::from(relative.as_os_str().as_encoded_bytes());
-                    if !scenario.files.contains_key(&name) {
-                        return None;
-                    }
-                    Component::File(name)
-                }
-            })
-        };
-        (0..trace.source_count()).map(component).collect()
     }
 
     /// Runs the plain and the checked program; the errors that were seen, each of them twice.
@@ -342,19 +331,42 @@ pub struct Checked {
 fn trace_with(
     executor: &mut Executor,
     options: &Options,
+    sites: &SiteMap,
     scenario: &Scenario,
 ) -> Result<(Outcome, Traced), ExploreError> {
     let region = Region::create(options.limits, &options.symbolic, false)?;
     let outcome = executor.run(scenario, &[region.shared()])?;
     let trace = Trace::read(region);
-    let decisions = path::decisions(&trace);
-    let operations = sensitive::operations(&trace);
-    Ok((
-        outcome,
-        Traced {
-            trace,
-            decisions,
-            operations,
-        },
-    ))
+    let decisions = path::decisions(&trace, sites);
+    let operations = sensitive::operations(&trace, sites);
+    let sources = sources_of(&trace, scenario, &executor.directory());
+    let traced = Traced {
+        trace,
+        decisions,
+        operations,
+        sources,
+    };
+    Ok((outcome, traced))
+}
+
+fn sources_of(trace: &Trace, scenario: &Scenario, directory: &Path) -> Sources {
+    let component = |index: u32| {
+        let source = trace.source(index)?;
+        Some(match source.kind {
+            SourceKind::Argument => Component::Argument(source.index),
+            SourceKind::ArgumentCount => Component::ArgumentCount,
+            SourceKind::Stdin => Component::Stdin,
+            SourceKind::Stream => Component::Stream(source.index),
+            SourceKind::Object => Component::Object(source.index),
+            SourceKind::Environment => Component::Environment(source.name.into()),
+            SourceKind::File => {
+                let path = PathBuf::from(Bytes::from(source.name).to_os_string());
+                let relative = path.strip_prefix(directory).ok()?;
+                let name = Bytes::from(relative.as_os_str().as_encoded_bytes());
+                scenario.files.contains_key(&name).then_some(())?;
+                Component::File(name)
+            }
+        })
+    };
+    (0..trace.source_count()).map(component).collect()
 }

@@ -1,6 +1,6 @@
 //! The ways in which a run could have gone otherwise.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use parallax_abi::SiteId;
 use parallax_abi::trace::{EventKind, SourceKind};
@@ -19,28 +19,35 @@ const MOST_FIXED: usize = 16;
 impl Explorer<'_> {
     /// Offers all ways in which the run could have gone otherwise.
     pub(super) fn offer(&mut self, run: RunId, traced: &Traced) {
+        let mut occurrences: HashMap<u64, u32> = HashMap::new();
         for (index, decision) in traced.decisions.iter().enumerate() {
-            let value = decision.value;
             let site = self.original(decision.site);
-            self.frontier.reached(target(site, value));
-            self.frontier
-                .reached(in_context(target(site, value), traced, decision.context));
+            let here = in_context(site.0, traced, decision.context);
+            let occurrence = occurrences.entry(here).or_default();
+            *occurrence += 1;
+            let place = Place {
+                site,
+                here,
+                occurrence: bucket(*occurrence),
+            };
+            for level in place.levels(decision.value) {
+                self.frontier.reached(level);
+            }
             if index < MOST_WAYS && !decision.repeated {
-                self.offer_decision(run, traced, index);
+                self.offer_decision(run, traced, index, place);
             }
         }
         for (index, operation) in traced.operations.iter().take(MOST_WAYS).enumerate() {
             let failing = mix(self.original(operation.site).0 ^ mix(operation.failure as u64 + 1));
-            let in_context = in_context(failing, traced, operation.context);
+            let here = in_context(failing, traced, operation.context);
             self.frontier.offer(Candidate {
                 run,
                 goal: Goal::Fail {
                     operation: index as u32,
                 },
-                target: failing,
-                in_context,
+                levels: [failing, here, here],
                 // Tried on one path of each calling context, not on all paths that lead there.
-                path: in_context,
+                path: here,
                 depth: operation.position as u32,
             });
         }
@@ -51,21 +58,18 @@ impl Explorer<'_> {
         self.sites.get(site).map_or(site, |view| view.original)
     }
 
-    fn offer_decision(&mut self, run: RunId, traced: &Traced, index: usize) {
+    fn offer_decision(&mut self, run: RunId, traced: &Traced, index: usize, place: Place) {
         let decision: &Decision = &traced.decisions[index];
         let before = match index.checked_sub(1) {
             Some(last) => traced.decisions[last].exact,
             None => path::START,
         };
-        let site = self.original(decision.site);
         let number = index as u32;
         let mut offer = |goal: Goal, value: u128| {
-            let target = target(site, value);
             self.frontier.offer(Candidate {
                 run,
                 goal,
-                target,
-                in_context: in_context(target, traced, decision.context),
+                levels: place.levels(value),
                 path: path::extend(before, decision.site.0, decision.choice, value),
                 depth: number,
             });
@@ -74,31 +78,28 @@ impl Explorer<'_> {
             Choice::Assumed => {}
             Choice::Side => offer(Goal::Side { decision: number }, decision.value ^ 1),
             Choice::Case => {
-                let cases = self
-                    .sites
-                    .get(decision.site)
-                    .map_or(&[][..], |site| site.cases);
-                let is_default = !cases.iter().any(|case| u128::from(*case) == decision.value);
-                for case in cases {
-                    if u128::from(*case) != decision.value {
+                for case in path::cases(self.sites, decision.site) {
+                    let (value, decision) = (u128::from(*case), number);
+                    if value != traced.decisions[index].value {
                         offer(
                             Goal::Value {
-                                decision: number,
+                                decision,
                                 value: *case,
                             },
-                            (*case).into(),
+                            value,
                         );
                     }
                 }
-                if !is_default {
-                    offer(Goal::Default { decision: number }, u128::MAX);
+                if decision.value != path::DEFAULT {
+                    offer(Goal::Default { decision: number }, path::DEFAULT);
                 }
             }
-            Choice::Fixed => {
+            Choice::Fixed | Choice::Object => {
                 let key = fixed_key(&traced.decisions, index);
                 let values = self.fixed.entry(key).or_default();
-                if !values.contains(&decision.value) {
-                    values.push(decision.value);
+                let range = (decision.value, decision.high);
+                if !values.contains(&range) {
+                    values.push(range);
                 }
                 // A new way for each value that becomes known.
                 let known = values.len();
@@ -122,19 +123,19 @@ impl Explorer<'_> {
                 ends.insert(event.x, event.y);
             }
         }
-        let mut offer = |goal: Goal, what: u64, detail: u64| {
-            let target = mix(what ^ mix(detail));
+        let mut offer = |goal: Goal, what: u64, source: u32, detail: u32| {
+            let target = mix(what ^ mix(source.into()));
+            let exact = mix(target ^ mix(u64::from(detail) + 1));
             self.frontier.offer(Candidate {
                 run,
                 goal,
-                target,
-                in_context: target,
-                path: mix(target ^ path),
+                levels: [target, target, exact],
+                path: mix(exact ^ path),
                 depth: u32::MAX,
             });
         };
         for (source, length) in ends {
-            offer(Goal::Grow { source }, 0x6772_6f77, u64::from(source));
+            offer(Goal::Grow { source }, 0x6772_6f77, source, 0);
             let length = u32::try_from(length).unwrap_or(u32::MAX);
             for shorter in [0, length / 2, length.saturating_sub(1)] {
                 if shorter < length {
@@ -142,11 +143,7 @@ impl Explorer<'_> {
                         source,
                         length: shorter,
                     };
-                    offer(
-                        goal,
-                        0x6375_7400,
-                        u64::from(source) << 32 | u64::from(shorter),
-                    );
+                    offer(goal, 0x6375_7400, source, shorter);
                 }
             }
         }
@@ -156,20 +153,54 @@ impl Explorer<'_> {
             let goal = Goal::Drop {
                 argument: argument.index,
             };
-            offer(goal, 0x6472_6f70, argument.index.into());
+            offer(goal, 0x6472_6f70, argument.index, 0);
         }
+    }
+}
+
+/// Where a decision is made.
+#[derive(Clone, Copy)]
+struct Place {
+    site: SiteId,
+    /// The site in its calling context.
+    here: u64,
+    /// How often the run had come by, roughly.
+    occurrence: u32,
+}
+
+impl Place {
+    /// What is reached when the value is decided for here: whatever way led here; by way of these calls; and
+    /// after coming by so often.
+    fn levels(self, value: u128) -> [u64; 3] {
+        let in_context = mix(self.here ^ value_key(value));
+        let again = mix(in_context ^ mix(u64::from(self.occurrence) << 32));
+        [target(self.site, value), in_context, again]
     }
 }
 
 /// What is reached when a site decides for a value.
 pub(super) fn target(site: SiteId, value: u128) -> u64 {
-    mix(site.0 ^ mix(value as u64 ^ (value >> 64) as u64))
+    mix(site.0 ^ value_key(value))
 }
 
-/// The same, reached by way of these calls.
-fn in_context(target: u64, traced: &Traced, context: u32) -> u64 {
+fn value_key(value: u128) -> u64 {
+    mix(value as u64 ^ (value >> 64) as u64 ^ 0x5bd1_e995)
+}
+
+/// Small numbers are told apart, large ones by their size: loops make progress one turn at a time, but the hundredth
+/// is not news after the ninety-ninth.
+fn bucket(occurrence: u32) -> u32 {
+    if occurrence <= 16 {
+        occurrence
+    } else {
+        16 + occurrence.ilog2()
+    }
+}
+
+/// A site by way of these calls.
+fn in_context(site: u64, traced: &Traced, context: u32) -> u64 {
     /// Calls that tell contexts apart: recursion must not make every depth a new one.
     const CALLS: usize = 3;
     let calls = traced.trace.calls_outward(context).take(CALLS);
-    calls.fold(mix(target), |sum, call| mix(sum ^ call.0))
+    calls.fold(mix(site), |sum, call| mix(sum ^ call.0))
 }
