@@ -41,7 +41,8 @@ use slot::{Attempt, Child, Done, Slot, Traced, Tried, Work};
 pub struct Programs {
     pub plain: PathBuf,
     pub traced: PathBuf,
-    pub covered: PathBuf,
+    /// Without it, what is new is judged by branches on the input alone.
+    pub covered: Option<PathBuf>,
     /// Without it, only what the plain program shows is found.
     pub checked: Option<PathBuf>,
     /// Traced variants of captured libraries.
@@ -57,6 +58,8 @@ pub struct Options {
     /// Traced runs at most.
     pub runs: Option<u64>,
     pub time: Option<Duration>,
+    /// How often inputs are made from inputs that were made.
+    pub generations: Option<u32>,
     /// Threads.
     pub jobs: usize,
     /// Orders what is equally good.
@@ -169,7 +172,10 @@ pub fn explore(
     observer: &mut dyn Observer,
 ) -> Result<Summary, ExploreError> {
     let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
-    let tables = sites::read_tables(&programs.covered, &programs.covered_libraries)?;
+    let tables = match &programs.covered {
+        Some(covered) => sites::read_tables(covered, &programs.covered_libraries)?,
+        None => Vec::new(),
+    };
     let mut slots = Vec::new();
     for _ in 0..SLOTS {
         slots.push(Slot::new(programs, options, &sites)?);
@@ -182,6 +188,8 @@ pub fn explore(
 /// A run that may be continued from.
 struct Run {
     scenario: Scenario,
+    /// 0 for what everything starts from.
+    generation: u32,
     traced: Option<Arc<Traced>>,
 }
 
@@ -300,7 +308,7 @@ impl<'e> Explorer<'e> {
             if self.runs.is_empty() && !child.traced.trace.attached() {
                 return Err(ExploreError::Untraced);
             }
-            suspects.extend(self.add(child));
+            suspects.extend(self.add(child, 0));
         }
         self.check(slots, suspects)
     }
@@ -366,7 +374,8 @@ impl<'e> Explorer<'e> {
                     let is_failure = matches!(candidate.goal, Goal::Fail { .. });
                     let depth = child.traced.decisions.len();
                     let (scenario, end) = (child.scenario.clone(), child.end);
-                    let suspect = self.add(*child);
+                    let parent = self.runs[candidate.run as usize].generation;
+                    let suspect = self.add(*child, parent + 1);
                     return suspect.or_else(|| {
                         is_failure.then_some(Suspect {
                             scenario,
@@ -382,7 +391,7 @@ impl<'e> Explorer<'e> {
     }
 
     /// Takes in a run; gives it back if it should be run on the checked program.
-    fn add(&mut self, child: Child) -> Option<Suspect> {
+    fn add(&mut self, child: Child, generation: u32) -> Option<Suspect> {
         self.traced_runs += 1;
         let Child {
             scenario,
@@ -416,9 +425,14 @@ impl<'e> Explorer<'e> {
         let run = self.runs.len() as RunId;
         self.runs.push(Run {
             scenario: scenario.clone(),
+            generation,
             traced: None,
         });
-        if self.exact_paths.insert(traced.exact_path()) {
+        let is_last = self
+            .options
+            .generations
+            .is_some_and(|most| generation >= most);
+        if self.exact_paths.insert(traced.exact_path()) && !is_last {
             self.offer(run, &traced);
             self.keep(run, traced);
         }

@@ -18,6 +18,7 @@ use crate::execute::{Executor, Settings};
 use crate::path::{self, Decision};
 use crate::region::Region;
 use crate::run::{End, Outcome};
+use crate::scenario::ktest::objects_of;
 use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
 use crate::sensitive::{self, Sensitive};
 use crate::sites::SiteMap;
@@ -105,7 +106,7 @@ pub struct Slot<'e> {
     options: &'e Options,
     sites: &'e SiteMap,
     traced: Executor,
-    covered: Executor,
+    covered: Option<Executor>,
     plain: Executor,
     checked: Option<Executor>,
     pub solver: Solver,
@@ -142,7 +143,7 @@ impl<'e> Slot<'e> {
             options,
             sites,
             traced: executor(&programs.traced)?,
-            covered: executor(&programs.covered)?,
+            covered: programs.covered.as_ref().map(executor).transpose()?,
             plain: executor(&programs.plain)?,
             checked: programs.checked.as_ref().map(checked).transpose()?,
             solver: Solver::new(options.solver.clone()),
@@ -161,6 +162,7 @@ impl<'e> Slot<'e> {
     /// Runs a scenario that no solver made.
     pub fn start(&mut self, scenario: Scenario) -> Result<Child, ExploreError> {
         let (outcome, traced) = self.trace(&scenario)?;
+        let scenario = with_objects(scenario, &traced.trace);
         let fresh = self.cover(&scenario)?;
         Ok(Child {
             scenario,
@@ -177,8 +179,11 @@ impl<'e> Slot<'e> {
     }
 
     fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
+        let Some(covered) = &mut self.covered else {
+            return Ok(Vec::new());
+        };
         self.runs += 1;
-        self.covered.run(scenario, &[self.counters.shared()])?;
+        covered.run(scenario, &[self.counters.shared()])?;
         Ok(self.counters.newly_counted(&mut self.counted))
     }
 
@@ -253,10 +258,15 @@ impl<'e> Slot<'e> {
                 Ok(Some(scenario)) => {
                     let (outcome, child) =
                         trace_with(&mut self.traced, self.options, self.sites, &scenario)?;
-                    self.runs += 2;
-                    self.covered.run(&scenario, &[self.counters.shared()])?;
-                    let fresh = self.counters.newly_counted(&mut self.counted);
+                    self.runs += 1;
+                    let mut fresh = Vec::new();
+                    if let Some(covered) = &mut self.covered {
+                        self.runs += 1;
+                        covered.run(&scenario, &[self.counters.shared()])?;
+                        fresh = self.counters.newly_counted(&mut self.counted);
+                    }
                     let went = wanted.went(candidate.goal, &child);
+                    let scenario = with_objects(scenario, &child.trace);
                     Tried::Ran(Box::new(Child {
                         scenario,
                         end: outcome.end,
@@ -347,6 +357,14 @@ fn trace_with(
         sources,
     };
     Ok((outcome, traced))
+}
+
+/// Objects become part of a scenario when the program declares them.
+fn with_objects(mut scenario: Scenario, trace: &Trace) -> Scenario {
+    let known = scenario.objects.len();
+    let declared = objects_of(trace).into_iter().skip(known);
+    scenario.objects.extend(declared);
+    scenario
 }
 
 fn sources_of(trace: &Trace, scenario: &Scenario, directory: &Path) -> Sources {

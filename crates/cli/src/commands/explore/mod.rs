@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use parallax_capture::Variant;
+use parallax_capture::{Program, Variant};
 use parallax_engine::archive::{Archive, ArchiveError};
 use parallax_engine::execute::Settings;
 use parallax_engine::explore::{ExploreError, Options, Programs, explore};
@@ -53,6 +53,18 @@ pub struct Arguments {
     /// End after this many traced runs
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
+
+    /// Make inputs only from inputs that are at most so many steps from the first ones
+    #[arg(long, value_name = "N")]
+    generations: Option<u32>,
+
+    /// Do not run inputs on the build with sanitizers
+    #[arg(long)]
+    no_sanitizers: bool,
+
+    /// Do not measure coverage; inputs are then told apart by branches on the input alone
+    #[arg(long)]
+    no_coverage: bool,
 
     /// Work on so many things at once (default: one per processor)
     #[arg(long, short, value_name = "N")]
@@ -116,15 +128,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let shape = seed::shape(&arguments.start, &arguments.arguments)?;
     let traced = shared::derive(&program, Variant::Traced)?;
-    let covered = shared::derive(&program, Variant::Covered)?;
-    let checked = match shared::derive(&program, Variant::Checked) {
-        Ok(checked) => Some(checked.path),
-        Err(failure) => {
-            console::print_error(&failure.render(&Palette));
-            let note = "without sanitizers, only errors that the plain program shows are found";
-            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
-            None
-        }
+    let covered = match arguments.no_coverage {
+        true => None,
+        false => Some(shared::derive(&program, Variant::Covered)?),
+    };
+    let checked = match arguments.no_sanitizers {
+        true => None,
+        false => checked(&program),
     };
     for note in traced.notes.iter().chain(&shape.notes) {
         console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
@@ -133,10 +143,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let programs = Programs {
         plain: absolute.clone(),
         traced: traced.path,
-        covered: covered.path,
+        covered: covered.as_ref().map(|covered| covered.path.clone()),
         checked,
         traced_libraries: traced.libraries,
-        covered_libraries: covered.libraries,
+        covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries),
     };
     let jobs = || std::thread::available_parallelism().map_or(1, |count| count.get());
     let unlimited = arguments.time.is_none() && arguments.runs.is_none();
@@ -148,6 +158,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         },
         runs: arguments.runs,
         time: arguments.time.or(unlimited.then_some(DEFAULT_TIME)),
+        generations: arguments.generations,
         jobs: arguments.jobs.unwrap_or_else(jobs),
         seed: arguments.seed,
         limits: Limits::within(arguments.memory),
@@ -187,6 +198,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     } else {
         Exit::Findings
     })
+}
+
+/// The build with sanitizers. It can be done without: then less is found, and the user is told.
+fn checked(program: &Program) -> Option<PathBuf> {
+    match shared::derive(program, Variant::Checked) {
+        Ok(checked) => Some(checked.path),
+        Err(failure) => {
+            console::print_error(&failure.render(&Palette));
+            let note = "without sanitizers, only errors that the plain program shows are found";
+            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            None
+        }
+    }
 }
 
 /// What every run gets: a small environment, the same everywhere.

@@ -1,9 +1,21 @@
 //! The result of an exploration as JSON.
 
+use parallax_engine::coverage::FileCoverage;
 use serde_json::{Value, json};
 
 use super::ExploreReport;
 use crate::report::document::{self, Document};
+
+/// How much of a file was covered, and which lines were not.
+fn file(file: &FileCoverage) -> Value {
+    let share = file.line_share();
+    let missed = file.lines.iter().filter(|(_, count)| **count == 0);
+    json!({
+        "file": file.name,
+        "lines": {"covered": share.covered, "total": share.total},
+        "missed": missed.map(|(line, _)| *line).collect::<Vec<_>>(),
+    })
+}
 
 pub fn render(report: &ExploreReport) -> String {
     let summary = report.summary;
@@ -51,6 +63,7 @@ pub fn render(report: &ExploreReport) -> String {
             "blocks": share(totals.blocks.covered, totals.blocks.total),
             "branch_sides": share(totals.branch_sides.covered, totals.branch_sides.total),
             "lines": share(totals.lines.covered, totals.lines.total),
+            "files": summary.coverage.files().iter().map(file).collect::<Vec<_>>(),
             "flips": {
                 "taken": flips.taken,
                 "missed": flips.missed,
