@@ -291,7 +291,11 @@ static int next_argument(const struct call *call)
             exchange(call->arguments);
         else if (scan.first == scan.last)
             scan.first = optind;
-        scan.last = optind = call->count;
+        /* The number of arguments may be symbolic; where the scan stands is a matter of
+         * comparisons with it. */
+        while (optind < call->count)
+            optind++;
+        scan.last = optind;
     }
     if (optind == call->count) {
         if (scan.first != scan.last)

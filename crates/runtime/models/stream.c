@@ -4,41 +4,18 @@
  * is filled (__plx_m___underflow). The buffer is reached through the fields that
  * glibc's own macros use. */
 #include "model.h"
+#include "stream.h"
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <wchar.h>
 
-int __plx_m___underflow(FILE *stream);
 int __plx_m___uflow(FILE *stream);
 unsigned __plx_stream_is_symbolic(FILE *stream);
-unsigned __plx_stream_fill(FILE *stream, size_t wanted);
-void __plx_stream_touched(FILE *stream, const char *function);
 
 char *__fgets_chk(char *to, size_t room, int n, FILE *stream);
 size_t __fread_chk(void *to, size_t room, size_t size, size_t count, FILE *stream);
-
-/* Flags of glibc's streams. */
-#define SEEN_ERROR 0x20
-#define NEEDS_LOCK 0x80
-
-/* A stream is locked only if there ever was a second thread, as glibc does it. */
-static int lock(FILE *stream)
-{
-    int needed = (stream->_flags2 & NEEDS_LOCK) != 0;
-    if (needed)
-        flockfile(stream);
-    return needed;
-}
-
-static void unlock(FILE *stream, int locked)
-{
-    if (locked)
-        funlockfile(stream);
-}
 
 /* Bytes in the buffer; fills it if it is empty, because so many are wanted. 0 at the end. */
 static size_t available(FILE *stream, size_t wanted)
@@ -261,45 +238,7 @@ ssize_t __plx_m_getline(char **line, size_t *capacity, FILE *stream)
     return __plx_m_getdelim(line, capacity, '\n', stream);
 }
 
-/* Formatted input has no model yet: the real function reads the stream on its own, and the
- * runtime makes sure that the buffer's labels are right afterwards. There are two of
- * each: GNU's old ones, in which %a allocates, and C99's. */
-int old_vfscanf(FILE *stream, const char *format, va_list arguments) __asm__("vfscanf");
-int c99_vfscanf(FILE *stream, const char *format, va_list arguments) __asm__("__isoc99_vfscanf");
-
-#define FORMATTED(real, vfscanf_model, fscanf_model, vscanf_model, scanf_model)                    \
-    int vfscanf_model(FILE *stream, const char *format, va_list arguments)                         \
-    {                                                                                              \
-        int result = real(stream, format, arguments);                                              \
-        __plx_stream_touched(stream, "fscanf");                                                    \
-        return result;                                                                             \
-    }                                                                                              \
-    int fscanf_model(FILE *stream, const char *format, ...)                                        \
-    {                                                                                              \
-        va_list arguments;                                                                         \
-        va_start(arguments, format);                                                               \
-        int result = vfscanf_model(stream, format, arguments);                                     \
-        va_end(arguments);                                                                         \
-        return result;                                                                             \
-    }                                                                                              \
-    int vscanf_model(const char *format, va_list arguments)                                        \
-    {                                                                                              \
-        return vfscanf_model(stdin, format, arguments);                                            \
-    }                                                                                              \
-    int scanf_model(const char *format, ...)                                                       \
-    {                                                                                              \
-        va_list arguments;                                                                         \
-        va_start(arguments, format);                                                               \
-        int result = vfscanf_model(stdin, format, arguments);                                      \
-        va_end(arguments);                                                                         \
-        return result;                                                                             \
-    }
-
-FORMATTED(old_vfscanf, __plx_m_vfscanf, __plx_m_fscanf, __plx_m_vscanf, __plx_m_scanf)
-FORMATTED(c99_vfscanf, __plx_m___isoc99_vfscanf, __plx_m___isoc99_fscanf,
-          __plx_m___isoc99_vscanf, __plx_m___isoc99_scanf)
-
-/* Wide characters have no model yet either. */
+/* Wide characters have no model yet. */
 wint_t __plx_m_fgetwc(FILE *stream)
 {
     wint_t c = fgetwc(stream);

@@ -3,6 +3,7 @@
 mod formats;
 mod numbers;
 mod options;
+mod scanning;
 mod sorting;
 mod streams;
 mod strings;
@@ -58,4 +59,5 @@ pub const ALL: &[Family] = &[
     family!("wide_string", wide::strings),
     family!("locale", wide::locale),
     family!("format", formats::format),
+    family!("scan", scanning::scan, &["strtof", "strtod", "strtold"]),
 ];
