@@ -8,6 +8,8 @@ use parallax_torture::models::run::{Failure, Plan, run};
 use parallax_torture::rng::Rng;
 use parallax_torture::trial::Tool;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Cases of each family.
 const SHARE: u64 = 300;
@@ -44,13 +46,22 @@ fn try_family(family: &Family, cases: u64) -> Result<(), Failure> {
 
 #[test]
 fn models_do_what_libc_does() {
-    let failures: Vec<String> = families::ALL
-        .iter()
-        .filter_map(|family| {
-            let failure = try_family(family, SHARE).err()?;
-            Some(format!("{}: {failure}", family.name))
-        })
-        .collect();
+    let next = AtomicUsize::new(0);
+    let failures = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while let Some(family) = families::ALL.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    if let Err(failure) = try_family(family, SHARE) {
+                        let mut failures = failures.lock().expect("a family panicked");
+                        failures.push(format!("{}: {failure}", family.name));
+                    }
+                }
+            });
+        }
+    });
+    let failures = failures.into_inner().expect("a family panicked");
     assert!(failures.is_empty(), "\n{}", failures.join("\n\n"));
 }
 
@@ -65,7 +76,7 @@ fn broken(name: &'static str, source: &'static str) -> Failure {
         generate: one_text,
         known_losses: &[],
     };
-    try_family(&family, 20).expect_err("the fault is found")
+    try_family(&family, 50).expect_err("the fault is found")
 }
 
 #[test]

@@ -16,6 +16,8 @@ use std::time::Duration;
 
 /// Cases of one run. A trace holds that many easily.
 const BATCH: u64 = 1000;
+/// Cases of a check after which something of it must have been symbolic.
+const ENOUGH: u64 = 30;
 const TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Which cases to run.
@@ -99,7 +101,8 @@ pub fn run(plan: &Plan<'_>) -> Result<BTreeMap<String, Tally>, Failure> {
         if tally.cases == 0 {
             return Err(Failure::Untried(check.clone()));
         }
-        if tally.labelled + tally.branches == 0 && !tally.only_clears {
+        let is_concrete = tally.labelled + tally.branches == 0 && !tally.only_clears;
+        if is_concrete && tally.cases >= ENOUGH {
             return Err(Failure::Concrete(check.clone()));
         }
     }
