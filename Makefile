@@ -10,6 +10,8 @@ COUNT ?= 500
 # Cases for each family of models of libc functions.
 CASES ?= 10000
 SEED ?= 1
+# How long `make evaluate` explores each program.
+SECONDS ?= 300
 
 CARGO ?= cargo
 TARGET := $(abspath $(or $(CARGO_TARGET_DIR),target))
@@ -17,7 +19,7 @@ RELEASE := $(TARGET)/release
 export PARALLAX := $(RELEASE)/parallax
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo bench torture coreutils-check selfcheck-coreutils install lint
+.PHONY: help setup build test demo bench evaluate torture coreutils-check selfcheck-coreutils install lint
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +39,9 @@ demo: build ## Show the tool at work on a small program with a git history
 
 bench: build ## CPU time of traced against plain programs, as a table
 	$(CARGO) run --release -q -p xtask -- bench
+
+evaluate: build ## Explore programs of coreutils from nothing, as a table (PROGRAMS=..., SECONDS=300)
+	$(CARGO) run --release -q -p xtask -- evaluate --seconds $(SECONDS) $(PROGRAMS)
 
 torture: build ## 500 generated and 500 csmith programs, 10,000 cases per family of models
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED)

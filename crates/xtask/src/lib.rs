@@ -8,6 +8,7 @@
 pub mod bench;
 pub mod commands;
 pub mod coreutils;
+pub mod evaluate;
 pub mod selfcheck;
 pub mod suite;
 pub mod tidy;

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use xtask::coreutils::Place;
-use xtask::{bench, selfcheck, suite, tidy};
+use xtask::{bench, evaluate, selfcheck, suite, tidy};
 
 #[derive(Parser)]
 #[command(about = "Developer commands of Parallax")]
@@ -44,6 +44,16 @@ enum Command {
         /// Where the table of losses goes.
         #[arg(long, default_value = "target/coreutils-losses.md")]
         losses: PathBuf,
+    },
+    /// Explore coreutils from nothing; prints a Markdown table.
+    Evaluate {
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// For each program.
+        #[arg(long, default_value_t = 300)]
+        seconds: u64,
+        /// Only these programs.
+        programs: Vec<String>,
     },
     /// Measure traced against plain programs; prints a Markdown table.
     Bench {
@@ -93,6 +103,18 @@ fn main() -> Result<ExitCode> {
             only,
             losses,
         } => selfcheck::run(&place.open()?, only.as_deref(), &losses)?,
+        Command::Evaluate {
+            place,
+            seconds,
+            programs,
+        } => {
+            let programs = match programs.as_slice() {
+                [] => evaluate::PROGRAMS.map(str::to_owned).to_vec(),
+                named => named.to_vec(),
+            };
+            println!("{}", evaluate::run(&place.open()?, &programs, seconds)?);
+            true
+        }
         Command::Bench { place, repeat } => {
             println!("{}", bench::run(&place.open()?, repeat)?);
             true

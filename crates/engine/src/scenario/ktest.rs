@@ -137,6 +137,9 @@ pub fn objects_of(trace: &Trace) -> Vec<Object> {
             at
         }));
     }
+    if objects.is_empty() {
+        return objects;
+    }
     for (_, node) in trace.nodes() {
         if node.op != Op::Input as u8 {
             continue;
