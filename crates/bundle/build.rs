@@ -38,6 +38,7 @@ fn main() {
         "record/src",
         "runtime/build.rs",
         "runtime/coverage",
+        "runtime/declared",
         "runtime/models",
         "runtime/src",
     ] {
@@ -61,6 +62,18 @@ fn main() {
     for source in c_sources(&crates.join("runtime/coverage")) {
         let name = format!("coverage/{}.o", stem(&source));
         assets.push((name, build_coverage(&compiler, &source, &out)));
+    }
+
+    let declared = crates.join("runtime/declared");
+    assets.push((
+        "libdeclared.a".to_owned(),
+        build_declared(&compiler, &declared, &out),
+    ));
+    for (name, file) in [
+        ("include/klee/klee.h", "include/klee/klee.h"),
+        ("fuzzer/main.c", "fuzzer.c"),
+    ] {
+        assets.push((name.to_owned(), read(&declared.join(file))));
     }
 
     write_assets(&out, &assets);
@@ -149,6 +162,26 @@ fn build_coverage(compiler: &OsStr, source: &Path, out: &Path) -> Vec<u8> {
         .arg("-o")
         .arg(&output));
     read(&output)
+}
+
+/// The functions of other tools for programs that are not traced: an archive, so that programs get only what they
+/// ask for.
+fn build_declared(compiler: &OsStr, directory: &Path, out: &Path) -> Vec<u8> {
+    let archive = out.join("libdeclared.a");
+    let _ = fs::remove_file(&archive);
+    let mut archiver = Command::new("ar");
+    archiver.arg("qcsD").arg(&archive);
+    for name in ["objects", "klee", "verifier"] {
+        let object = out.join(format!("declared-{name}.o"));
+        run(Command::new(compiler)
+            .args(["-c", "-O2", "-fPIC", "-ffunction-sections"])
+            .arg(directory.join(name).with_extension("c"))
+            .arg("-o")
+            .arg(&object));
+        archiver.arg(object);
+    }
+    run(&mut archiver);
+    read(&archive)
 }
 
 /// Completes `-ffile-prefix-map`, so that no file of the build machine is named in what it made.

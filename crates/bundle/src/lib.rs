@@ -1,5 +1,6 @@
 //! Everything that Parallax needs on another machine besides clang, inside one binary:
-//! the plug-in, the runtime library, the models' bitcode and the coverage runtime.
+//! the plug-in, the runtime library, the models' bitcode, the coverage runtime, and what programs that were written for
+//! other tools call.
 //!
 //! Tools need them as files, so they are unpacked, once, into a directory named
 //! by version and content: two versions of Parallax never see each other's files. A directory
@@ -90,6 +91,23 @@ impl Bundle {
     /// refers to, and nothing that a program could define itself.
     pub fn coverage_runtime(&self) -> Vec<PathBuf> {
         self.files_below("coverage/")
+    }
+
+    /// The archive of functions that programs written for other tools call (`klee_make_symbolic`,
+    /// `__VERIFIER_nondet_int`, ...), for variants that are not traced. The traced one needs its
+    /// reading of test cases.
+    pub fn declared(&self) -> PathBuf {
+        self.directory.join("libdeclared.a")
+    }
+
+    /// The directory of headers that such programs include.
+    pub fn include(&self) -> PathBuf {
+        self.directory.join("include")
+    }
+
+    /// Source of the `main` of programs that have `LLVMFuzzerTestOneInput` instead.
+    pub fn fuzzer_main(&self) -> PathBuf {
+        self.directory.join("fuzzer/main.c")
     }
 
     fn files_below(&self, prefix: &str) -> Vec<PathBuf> {

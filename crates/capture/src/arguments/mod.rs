@@ -10,7 +10,7 @@ mod options;
 mod response;
 
 pub use analysis::{Analysis, Goal, Unit, analyse, assembler_source, is_captured_source};
-pub use options::{for_bitcode, for_relink, for_source};
+pub use options::{for_bitcode, for_relink, for_source, without_sanitizers};
 pub use response::expand;
 
 use options::takes_value;

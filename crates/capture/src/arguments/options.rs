@@ -118,6 +118,19 @@ pub fn for_relink(option: &str) -> bool {
     !UNWANTED.contains(&option) && !PREFIXES.iter().any(|prefix| option.starts_with(prefix))
 }
 
+/// The words of an option without some sanitizers; `None` if nothing is left of it.
+pub fn without_sanitizers(option: &[String], unwanted: &[&str]) -> Option<Vec<String>> {
+    const NAME: &str = "-fsanitize=";
+    let Some(list) = option.first().and_then(|word| word.strip_prefix(NAME)) else {
+        return Some(option.to_vec());
+    };
+    let kept: Vec<&str> = list
+        .split(',')
+        .filter(|sanitizer| !unwanted.contains(sanitizer))
+        .collect();
+    (!kept.is_empty()).then(|| vec![format!("{NAME}{}", kept.join(","))])
+}
+
 fn writes_or_selects(option: &str) -> bool {
     const EXACT: &[&str] = &[
         "-c",

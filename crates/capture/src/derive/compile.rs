@@ -156,7 +156,7 @@ impl<'a> Recipe<'a> {
             source_file: &record.source,
             variant,
             text: Text::Source(text),
-            flags: checked_flags(&items),
+            flags: checked_flags(&items, bundle),
             bundle,
             fallback: Some(Box::new(from_bitcode)),
         }
@@ -307,8 +307,12 @@ enum CommandError {
     Io(#[from] std::io::Error),
 }
 
-fn checked_flags(items: &[Item]) -> Vec<String> {
+fn checked_flags(items: &[Item], bundle: &Bundle) -> Vec<String> {
     let mut flags = for_source(items);
+    flags.extend([
+        "-idirafter".to_owned(),
+        bundle.include().display().to_string(),
+    ]);
     flags.extend(CHECKED_FLAGS.iter().map(|flag| (*flag).to_owned()));
     flags
 }

@@ -7,7 +7,9 @@
 
 use super::compile::VariantObject;
 use super::{DeriveError, Library, Options, Variant, support, symbols};
-use crate::arguments::{Item, assembler_source, for_relink, is_captured_source, parse};
+use crate::arguments::{
+    Item, assembler_source, for_relink, is_captured_source, parse, without_sanitizers,
+};
 use crate::inputs::{is_linkable_name, map, with_member};
 use crate::program::Program;
 use crate::store::hash;
@@ -20,6 +22,17 @@ use parallax_record::{InputKind, LinkInput, SECTION};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+
+/// Sanitizers that lay out memory in their own way: no variant can have them, or it brings them itself.
+const WITH_SHADOW: &[&str] = &[
+    "address",
+    "dataflow",
+    "hwaddress",
+    "leak",
+    "memory",
+    "safe-stack",
+    "thread",
+];
 
 /// One link of a variant.
 pub struct Link<'a> {
@@ -141,6 +154,9 @@ impl Link<'_> {
                     .words
                     .extend(self.bundle.coverage_runtime().into_iter().map(Into::into));
             }
+        }
+        if !shared {
+            words.words.push(self.bundle.declared().into());
         }
         // Ours first among the paths that this program adds, and good for libraries of libraries.
         if !self.libraries.is_empty() {
@@ -292,8 +308,10 @@ impl<'a> Words<'a> {
                 if statically && self.link.variant == Variant::Checked {
                     self.notes
                         .push("linked dynamically: sanitizers need it".to_owned());
-                } else if for_relink(&option[0]) {
-                    self.words.extend(option.iter().map(Into::into));
+                } else if for_relink(&option[0])
+                    && let Some(words) = without_sanitizers(option, WITH_SHADOW)
+                {
+                    self.words.extend(words.into_iter().map(Into::into));
                 }
             }
             _ if is_captured_source(item) => self.place_objects(),

@@ -2,7 +2,7 @@
 
 use super::descriptors::memory_file;
 use super::sources::Keeper;
-use super::{Job, notice};
+use super::{Job, header_flags, notice};
 use parallax_bundle::Bundle;
 use parallax_record::request::{self, Capture, Request};
 use std::ffi::OsString;
@@ -32,6 +32,7 @@ pub fn compile(
         Ok(prepared) => prepared,
         Err(error) => {
             notice(&format!("not captured: {error}"));
+            clang.args(header_flags(bundle));
             return clang.args(arguments).status();
         }
     };
@@ -47,6 +48,7 @@ pub fn compile(
     }
     keeper.add_flags(&mut clang);
     clang.arg("--end-no-unused-arguments");
+    clang.args(header_flags(bundle));
     let status = clang.args(arguments).status();
     // After a failed compile there may still be objects of other sources.
     let _ = keeper.keep(job);

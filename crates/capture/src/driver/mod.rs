@@ -6,6 +6,7 @@
 
 mod capture;
 mod descriptors;
+mod fuzzer;
 mod link;
 mod sources;
 
@@ -31,9 +32,11 @@ pub fn run(compiler: Compiler, arguments: Vec<OsString>) -> ExitCode {
         }
     };
     let Some(job) = Job::understand(compiler, &clang, &arguments) else {
+        add_headers(&mut clang, &arguments);
         clang.args(&arguments);
         return execute(clang);
     };
+    let mut arguments = job.arguments.clone().unwrap_or(arguments);
     let bundle = match Bundle::unpack() {
         Ok(bundle) => bundle,
         Err(error) => {
@@ -50,6 +53,7 @@ pub fn run(compiler: Compiler, arguments: Vec<OsString>) -> ExitCode {
             }
             Err(error) => notice(&format!("link not captured: {error}")),
         }
+        arguments.extend(support(&job, &bundle));
     }
     if job.analysis.units.is_empty() {
         clang.args(&arguments);
@@ -64,12 +68,62 @@ pub fn run(compiler: Compiler, arguments: Vec<OsString>) -> ExitCode {
     }
 }
 
+/// Steps that read headers but make nothing to capture find those that we bring, too.
+fn add_headers(clang: &mut Command, arguments: &[OsString]) {
+    const READING: &[&str] = &["-E", "-M", "-MM", "-fsyntax-only", "-emit-llvm"];
+    let reads = |word: &OsString| READING.iter().any(|option| word == option);
+    if arguments.iter().any(reads)
+        && let Ok(bundle) = Bundle::unpack()
+    {
+        clang.args(header_flags(&bundle));
+    }
+}
+
+/// Where headers of other tools are found by programs that do not bring their own.
+fn header_flags(bundle: &Bundle) -> [OsString; 4] {
+    [
+        "--start-no-unused-arguments".into(),
+        "-idirafter".into(),
+        bundle.include().into(),
+        "--end-no-unused-arguments".into(),
+    ]
+}
+
+/// What a link gets after all of the user's inputs: functions of other tools, of which it takes what it needs, and the
+/// `main` that libFuzzer would have brought. Libraries leave them to the program.
+fn support(job: &Job, bundle: &Bundle) -> Vec<OsString> {
+    if job.is_shared() || job.analysis.other_target {
+        return Vec::new();
+    }
+    let mut files = Vec::new();
+    if job.needs_fuzzer_main {
+        match fuzzer::main_object(bundle) {
+            Ok(object) => files.push(object),
+            Err(error) => notice(&format!("no main for the fuzz target: {error}")),
+        }
+    }
+    files.push(bundle.declared());
+    // Behind `--` there are only files.
+    let only_files = job.invocation.arguments.iter().any(|word| word == "--");
+    let mut words: Vec<OsString> = Vec::new();
+    for file in files {
+        if !only_files {
+            words.push("-Xlinker".into());
+        }
+        words.push(file.into());
+    }
+    words
+}
+
 /// A command line that Parallax takes part in.
 struct Job {
     compiler: Compiler,
     items: Vec<Item>,
     analysis: Analysis,
     invocation: Invocation,
+    /// What clang gets, if that is not the user's own words.
+    arguments: Option<Vec<OsString>>,
+    needs_fuzzer_main: bool,
 }
 
 impl Job {
@@ -81,6 +135,12 @@ impl Job {
             .map(|word| word.to_str().map(str::to_owned))
             .collect::<Option<_>>()?;
         let words = expand(&words)?;
+        let stripped = fuzzer::strip(&words);
+        let needs_fuzzer_main = stripped.as_ref().is_some_and(|found| found.needs_main);
+        let arguments = stripped
+            .as_ref()
+            .map(|found| found.words.iter().map(Into::into).collect());
+        let words = stripped.map_or(words, |found| found.words);
         let items = parse(&words);
         let analysis = analyse(&items, compiler == Compiler::Cplusplus);
         // What clang says about a missing file depends on what else it is given.
@@ -108,7 +168,15 @@ impl Job {
             items,
             analysis,
             invocation,
+            arguments,
+            needs_fuzzer_main,
         })
+    }
+
+    /// Whether a library is made, not a program.
+    fn is_shared(&self) -> bool {
+        let shared = |item: &Item| *item == Item::Option(vec!["-shared".to_owned()]);
+        self.items.iter().any(shared)
     }
 
     /// What the linker is given, as it is now.

@@ -165,6 +165,7 @@ pub fn objects_of(trace: &Trace) -> Vec<Object> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::Sample;
 
     fn object(name: &str, bytes: &[u8]) -> Object {
         Object {
@@ -189,6 +190,31 @@ mod tests {
             b"KTEST\0\0\0\x03\0\0\0\x01\0\0\0\x04a.bc\0\0\0\0\0\0\0\0\0\0\0\x02".to_vec();
         file.extend(b"\0\0\0\x01n\0\0\0\x04\x2a\0\0\0\0\0\0\x0dmodel_version\0\0\0\x04\x01\0\0\0");
         assert_eq!(decode(&file), Ok(vec![object("n", &[42, 0, 0, 0])]));
+    }
+
+    #[test]
+    fn a_traced_run_tells_which_objects_there_are() {
+        let sample = Sample::new();
+        let argument = sample.source(SourceKind::Argument, 1);
+        let second = sample.source(SourceKind::Object, 1);
+        let first = sample.source(SourceKind::Object, 0);
+        for (source, offset, byte) in [
+            (argument, 0, 9),
+            (second, 0, 1),
+            (second, 2, 3),
+            (first, 0, 5),
+        ] {
+            sample.node(Op::Input, 8, &[source, offset], byte);
+        }
+        let bytes = |object: &Object| object.bytes.0.clone();
+        let objects = objects_of(&sample.finish());
+        assert_eq!(
+            objects.iter().map(bytes).collect::<Vec<_>>(),
+            [vec![5], vec![1, 0, 3]]
+        );
+        let damaged = Sample::new();
+        damaged.source(SourceKind::Object, u32::MAX);
+        assert_eq!(objects_of(&damaged.finish()), []);
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! (KLEE's, those of the competition on software verification). The functions are written in C and shared
 //! with the plain program (`declared/` beside `src/`); here is what only a traced program does.
 
-use super::{call_site, give, own, take};
+use super::{call_site, fix, give, own, take};
 use crate::ops::{Operand, checked};
 use crate::trace::new_event;
 use crate::{context, events, inputs, loss, nodes, start, sys, trace};
-use parallax_abi::trace::{Event, EventKind};
+use parallax_abi::trace::{Concretized, Event, EventKind};
 use parallax_expr::build;
 
 /// Memory is the program's input number `index` of this sort, and has its contents.
@@ -87,6 +87,28 @@ pub unsafe extern "C" fn __plx_m_klee_assume(condition: usize) {
     }
     give(own!(__plx_m_klee_assume), 0);
 }
+
+/// The value that an expression has in this run: without label, and fixed, because whatever is done with it is
+/// only true for this value.
+macro_rules! value {
+    ($model:ident, $type:ty, $bits:expr) => {
+        #[unsafe(no_mangle)]
+        pub unsafe extern "C" fn $model(value: $type) -> $type {
+            let [label] = take::<1>(own!($model));
+            let bits: fn($type) -> u64 = $bits;
+            fix(label, bits(value), Concretized::Operand);
+            give(own!($model), 0);
+            value
+        }
+    };
+}
+value!(__plx_m_klee_get_valuef, f32, |value| value.to_bits().into());
+value!(__plx_m_klee_get_valued, f64, f64::to_bits);
+value!(__plx_m_klee_get_valuel, i64, |value| value as u64);
+value!(__plx_m_klee_get_valuell, i64, |value| value as u64);
+value!(__plx_m_klee_get_value_i32, i32, |value| (value as u32)
+    .into());
+value!(__plx_m_klee_get_value_i64, i64, |value| value as u64);
 
 /// Programs declare the parameter as `int` or as `_Bool`.
 #[unsafe(no_mangle)]

@@ -1,0 +1,3 @@
+/* klee/klee.h in traced programs. */
+#define PARALLAX_TRACED
+#include "../declared/klee.c"
