@@ -21,6 +21,13 @@ int __plx_m_bcmp(const void *a, const void *b, size_t n)
     return __plx_m_memcmp(a, b, n);
 }
 
+/* Whether two characters that are the same end their strings. Asked of the one that is not
+ * labelled, if there is one: then it is no branch. */
+static int is_end(const char *a, const char *b)
+{
+    return __plx_peek(a, 1) ? *b == '\0' : *a == '\0';
+}
+
 int __plx_m_strncmp(const char *a, const char *b, size_t n)
 {
     size_t length_a = strnlen(a, n), length_b = strnlen(b, n);
@@ -33,7 +40,7 @@ int __plx_m_strncmp(const char *a, const char *b, size_t n)
         unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
         if (x != y)
             return x - y;
-        if (x == '\0')
+        if (is_end(a + i, b + i))
             break;
     }
     return 0;
@@ -49,7 +56,7 @@ int __plx_m_strcmp(const char *a, const char *b)
         unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
         if (x != y)
             return x - y;
-        if (x == '\0')
+        if (is_end(a + i, b + i))
             return 0;
     }
 }
@@ -67,7 +74,7 @@ int __plx_m_strncasecmp(const char *a, const char *b, size_t n)
         int x = lower[(unsigned char)a[i]], y = lower[(unsigned char)b[i]];
         if (x != y)
             return x - y;
-        if (a[i] == '\0')
+        if (is_end(a + i, b + i))
             break;
     }
     return 0;
@@ -84,7 +91,7 @@ int __plx_m_strcasecmp(const char *a, const char *b)
         int x = lower[(unsigned char)a[i]], y = lower[(unsigned char)b[i]];
         if (x != y)
             return x - y;
-        if (a[i] == '\0')
+        if (is_end(a + i, b + i))
             return 0;
     }
 }

@@ -6,7 +6,7 @@
  * libc computes it, and the loss is noted. */
 #include "model.h"
 #include "float.h"
-#include <ctype.h>
+#include "space.h"
 #include <errno.h>
 #include <float.h>
 #include <langinfo.h>
@@ -141,9 +141,8 @@ static int starts_number(const char *s, int base, const char *point)
 static const char *read_number(const char *text, struct reading *reading)
 {
     const char *s = text, *point = nl_langinfo(RADIXCHAR), *end;
-    const unsigned short *classes = *__ctype_b_loc();
     *reading = (struct reading){.shape = no_number};
-    while (classes[(unsigned char)*s] & (unsigned short)_ISspace)
+    while (is_space((unsigned char)*s))
         s++;
     if (*s == '-') {
         reading->is_negative = 1;

@@ -16,8 +16,6 @@
 #include <wchar.h>
 
 char *__plx_m_strchr(const char *s, int c);
-size_t __plx_m_strlen(const char *s);
-int __plx_m_strcmp(const char *a, const char *b);
 int __plx_m_strncmp(const char *a, const char *b, size_t n);
 
 /* What to do with an argument that is no option. */
@@ -139,19 +137,19 @@ static int ambiguous(const struct call *call, const char *prefix, size_t length,
         complain("\n");
         funlockfile(stderr);
     }
-    scan.rest += strlen(scan.rest);
+    scan.rest = NULL;
     optind++;
     scan.offender = 0;
     return '?';
 }
 
-/* The option was found: its argument, if any, and what the program wants to hear. */
+/* The option was found, with or without a value: its argument, and what the program wants to hear. */
 static int take_long(const struct call *call, const char *prefix, const struct option *found,
-                     char *end)
+                     char *value)
 {
     optind++;
     scan.rest = NULL;
-    if (*end != '\0') {
+    if (value != NULL) {
         if (found->has_arg == no_argument) {
             if (call->is_noisy)
                 complain(TRANSLATED("%s: option '%s%s' doesn't allow an argument\n"),
@@ -159,7 +157,7 @@ static int take_long(const struct call *call, const char *prefix, const struct o
             scan.offender = found->val;
             return '?';
         }
-        scan.argument = end + 1;
+        scan.argument = value;
     } else if (found->has_arg == required_argument) {
         if (optind >= call->count) {
             if (call->is_noisy)
@@ -182,9 +180,12 @@ static int take_long(const struct call *call, const char *prefix, const struct o
 /* A long option starts at scan.rest. -1 if it may be short ones. */
 static int long_option(const struct call *call, const char *prefix)
 {
-    char *end = scan.rest;
-    while (*end != '\0' && *end != '=')
-        end++;
+    char *end = scan.rest, *value = NULL;
+    for (; *end != '\0'; end++)
+        if (*end == '=') {
+            value = end + 1;
+            break;
+        }
     size_t length = (size_t)(end - scan.rest);
 
     /* A whole name wins; else the first that begins like this, if there is no other. */
@@ -193,7 +194,7 @@ static int long_option(const struct call *call, const char *prefix)
         if (__plx_m_strncmp(option->name, scan.rest, length) != 0)
             continue;
         if (strlen(option->name) == length)
-            return take_long(call, prefix, option, end);
+            return take_long(call, prefix, option, value);
         if (first == NULL)
             first = option;
         else if (rival == NULL && is_rival(call, first, option))
@@ -202,7 +203,7 @@ static int long_option(const struct call *call, const char *prefix)
     if (rival != NULL)
         return ambiguous(call, prefix, length, first);
     if (first != NULL)
-        return take_long(call, prefix, first, end);
+        return take_long(call, prefix, first, value);
 
     if (call->names_after_one_dash && call->arguments[optind][1] != '-' &&
         __plx_m_strchr(call->letters, *scan.rest) != NULL)
@@ -229,21 +230,27 @@ static int short_option(const struct call *call)
 {
     char letter = *scan.rest++;
     const char *known = __plx_m_strchr(call->letters, letter);
-    if (*scan.rest == '\0')
+    int is_last = *scan.rest == '\0';
+    if (is_last)
         optind++;
+    /* The same letter, but concrete: the comparisons have pinned it down. */
+    if (known != NULL)
+        letter = *known;
     if (known == NULL || letter == ':' || letter == ';') {
         if (call->is_noisy)
             complain(TRANSLATED("%s: invalid option -- '%c'\n"), call->arguments[0], letter);
         scan.offender = letter;
+        if (is_last)
+            scan.rest = NULL;
         return '?';
     }
-    /* The same letter, but concrete: the comparisons have pinned it down. */
-    letter = *known;
     if (letter == 'W' && known[1] == ';' && call->names != NULL) {
         /* -W name is --name. */
-        if (*scan.rest == '\0') {
-            if (optind == call->count)
+        if (is_last) {
+            if (optind == call->count) {
+                scan.rest = NULL;
                 return argument_missing(call, letter);
+            }
             scan.rest = call->arguments[optind];
         }
         struct call as_long = *call;
@@ -252,7 +259,7 @@ static int short_option(const struct call *call)
     }
     if (known[1] == ':') {
         int is_optional = known[2] == ':', result = letter;
-        if (*scan.rest != '\0') {
+        if (!is_last) {
             scan.argument = scan.rest;
             optind++;
         } else if (!is_optional) {
@@ -264,11 +271,14 @@ static int short_option(const struct call *call)
         scan.rest = NULL;
         return result;
     }
+    if (is_last)
+        scan.rest = NULL;
     return letter;
 }
 
-/* Goes to the next argument with options. Gives 0, or what the program is told at once. */
-static int next_argument(const struct call *call)
+/* Goes to the next argument with options. Gives 0, or what the program is told at once. Each
+ * byte is looked at once: it is a branch every time. */
+static int next_argument(const struct call *call, int *has_two_dashes)
 {
     /* The program may have moved optind back. */
     if (scan.last > optind)
@@ -276,16 +286,27 @@ static int next_argument(const struct call *call)
     if (scan.first > optind)
         scan.first = optind;
 
+    int stands_at_option = 0;
     if (scan.ordering == move_behind) {
         if (scan.first != scan.last && scan.last != optind)
             exchange(call->arguments);
         else if (scan.last != optind)
             scan.first = optind;
-        while (optind < call->count && !is_option(call->arguments[optind]))
-            optind++;
+        while (optind < call->count && !stands_at_option) {
+            stands_at_option = is_option(call->arguments[optind]);
+            if (!stands_at_option)
+                optind++;
+        }
         scan.last = optind;
+    } else if (optind != call->count) {
+        stands_at_option = is_option(call->arguments[optind]);
     }
-    if (optind != call->count && __plx_m_strcmp(call->arguments[optind], "--") == 0) {
+    if (stands_at_option) {
+        const char *argument = call->arguments[optind];
+        *has_two_dashes = argument[1] == '-';
+        if (!*has_two_dashes || argument[2] != '\0')
+            return 0;
+        /* Nothing behind "--" is an option. */
         optind++;
         if (scan.first != scan.last && scan.last != optind)
             exchange(call->arguments);
@@ -302,13 +323,10 @@ static int next_argument(const struct call *call)
             optind = scan.first;
         return -1;
     }
-    if (!is_option(call->arguments[optind])) {
-        if (scan.ordering == stop_there)
-            return -1;
-        scan.argument = call->arguments[optind++];
-        return 1;
-    }
-    return 0;
+    if (scan.ordering == stop_there)
+        return -1;
+    scan.argument = call->arguments[optind++];
+    return 1;
 }
 
 static int step(struct call *call, int posix)
@@ -322,13 +340,13 @@ static int step(struct call *call, int posix)
         call->letters++;
     call->is_noisy = opterr != 0 && call->letters[0] != ':';
 
-    if (scan.rest == NULL || *scan.rest == '\0') {
-        int result = next_argument(call);
+    if (scan.rest == NULL) {
+        int has_two_dashes, result = next_argument(call, &has_two_dashes);
         if (result != 0)
             return result;
         char *argument = call->arguments[optind];
         if (call->names != NULL) {
-            if (argument[1] == '-') {
+            if (has_two_dashes) {
                 scan.rest = argument + 2;
                 return long_option(call, "--");
             }

@@ -4,7 +4,7 @@
  * base leaves the end pointer alone, and "0x" without a digit after it is the
  * number 0 followed by an x. */
 #include "model.h"
-#include <ctype.h>
+#include "space.h"
 #include <errno.h>
 #include <limits.h>
 
@@ -56,8 +56,7 @@ static int parse(const char *text, char **end, int base, int binary, struct numb
     }
 
     const char *s = text;
-    const unsigned short *classes = *__ctype_b_loc();
-    while (classes[(unsigned char)*s] & (unsigned short)_ISspace)
+    while (is_space((unsigned char)*s))
         s++;
     if (*s == '-') {
         number->is_negative = 1;
@@ -68,11 +67,11 @@ static int parse(const char *text, char **end, int base, int binary, struct numb
 
     /* Where the number ends if no digit follows the prefix. */
     const char *without_digits = text;
-    if (s[0] == '0' && (base == 0 || base == 16) && (s[1] == 'x' || s[1] == 'X')) {
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 0x20) == 'x') {
         base = 16;
         without_digits = s + 1;
         s += 2;
-    } else if (binary && s[0] == '0' && (base == 0 || base == 2) && (s[1] == 'b' || s[1] == 'B')) {
+    } else if (binary && (base == 0 || base == 2) && s[0] == '0' && (s[1] | 0x20) == 'b') {
         base = 2;
         without_digits = s + 1;
         s += 2;

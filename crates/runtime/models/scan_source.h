@@ -3,8 +3,8 @@
 #define PARALLAX_SCAN_SOURCE_H
 
 #include "model.h"
+#include "space.h"
 #include "stream.h"
-#include <ctype.h>
 #include <errno.h>
 
 /* Which standard the program's headers chose. */
@@ -62,11 +62,6 @@ static void put_back(struct source *from)
     } else {
         from->text--;
     }
-}
-
-static int is_space(unsigned char c)
-{
-    return (*__ctype_b_loc())[c] & (unsigned short)_ISspace;
 }
 
 static int is_digit(unsigned char c)

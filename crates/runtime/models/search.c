@@ -80,8 +80,18 @@ char *__plx_m_strchrnul(const char *s, int c)
 
 char *__plx_m_strchr(const char *s, int c)
 {
-    char *found = __plx_m_strchrnul(s, c);
-    return *found == (char)c ? found : NULL;
+    if (!LABELLED(c)) {
+        char *found = strchrnul(s, c);
+        if (!__plx_peek(s, (size_t)(found - s) + 1))
+            return *found == (char)c ? found : NULL;
+    }
+    char wanted = (char)c;
+    for (;; s++) {
+        if (*s == wanted)
+            return (char *)s;
+        if (*s == '\0')
+            return NULL;
+    }
 }
 
 char *__plx_m_strrchr(const char *s, int c)
