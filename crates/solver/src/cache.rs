@@ -3,7 +3,7 @@
 //! Constraints are compared by structural hash with the sources' stable ids, so that what was learned from one trace
 //! serves the next. Three things are remembered:
 //!
-//! * the answer to exactly the same set of constraints;
+//! * the answer to exactly the same set of constraints, "too hard" being one;
 //! * contradictions: a query that contains one is unsatisfiable;
 //! * the last models: they often satisfy the next query, too.
 //!
@@ -11,7 +11,8 @@
 //! before it is believed.
 
 use crate::cheap::{Cheap, Values};
-use crate::constraint::{Constraint, Holds, Variable};
+use crate::config::Limits;
+use crate::constraint::{Constraint, Holds, Variable, Why};
 use crate::hash::{self, Hash};
 use crate::layer::{Changes, Layer, Outcome, Query, Reply, satisfies, take_back};
 use crate::sets::{SetId, VarId};
@@ -52,6 +53,8 @@ pub(crate) struct Memory {
 enum Remembered {
     Sat(Assignment),
     Unsat(Arc<[Hash]>),
+    /// Given up within these limits.
+    Unknown(Limits, Why),
 }
 
 /// Allowed values of bytes, by constraint.
@@ -143,7 +146,10 @@ impl Cache {
                     return Some(Outcome::Sat(take_back(terms, query, changes)));
                 }
             }
-            None => {}
+            Some(Remembered::Unknown(limits, why)) if query.limits.within(&limits) => {
+                return Some(Outcome::Unknown(why));
+            }
+            Some(Remembered::Unknown(..)) | None => {}
         }
         if let Some(core) = core {
             return Some(Outcome::Unsat(positions(key, &core)));
@@ -209,6 +215,11 @@ impl Cache {
                     }
                 }
             }
+            Outcome::Unknown(why @ (Why::Limit | Why::TooLarge)) => {
+                let answer = Remembered::Unknown(query.limits, why.clone());
+                locked(&self.shared.memory).add(key.whole, answer);
+            }
+            // What failed once may succeed when it is started again.
             Outcome::Unknown(_) => {}
         }
     }

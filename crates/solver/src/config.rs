@@ -24,6 +24,13 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// Whether nothing is allowed that the others do not allow.
+    pub(crate) fn within(&self, other: &Limits) -> bool {
+        self.conflicts <= other.conflicts && self.gates <= other.gates && self.time <= other.time
+    }
+}
+
 /// Which program speaks SMT-LIB for us.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SmtProgram {

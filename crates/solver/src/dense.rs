@@ -1,8 +1,8 @@
 //! A map from labels, as dense as labels are.
 //!
 //! Labels of a trace count from 1; labels of expressions built on top of it count
-//! from [`overlay::FIRST`](crate::overlay::FIRST). Fresh pages of a zeroed vector cost nothing until they are written,
-//! so that a path that touches few nodes of a large trace stays small.
+//! from [`overlay::FIRST`](crate::overlay::FIRST). Only for numbers: a vector of zeros is fresh memory of the kernel's, which costs nothing
+//! until it is written, so that a path that touches few nodes of a large trace stays small.
 
 use crate::overlay::FIRST;
 use parallax_expr::Label;
@@ -30,7 +30,9 @@ impl<T: Copy + Default> Dense<T> {
             None => (&mut self.base, label as usize),
         };
         if part.len() <= index {
-            part.resize((index + 1).max(part.len() * 2).max(64), T::default());
+            let mut larger = vec![T::default(); (index + 1).max(part.len() * 2).max(64)];
+            larger[..part.len()].copy_from_slice(part);
+            *part = larger;
         }
         part[index] = value;
     }

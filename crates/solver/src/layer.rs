@@ -97,6 +97,38 @@ pub(crate) fn satisfies<S: Store>(
     query.facts.iter().rev().all(|&fact| terms.holds(fact))
 }
 
+/// Values that are tried in place of one that cannot be typed.
+const READABLE: &[u8] = b"0a Ax9_-Z\n";
+
+/// Gives changed bytes readable values, where the seed's are readable and others will do as well.
+pub(crate) fn tidy<S: Store>(
+    terms: &mut Terms<'_, S>,
+    query: &Query<'_>,
+    changes: Changes,
+) -> Changes {
+    /// Longer lists of changes are nothing to read anyway.
+    const MOST: usize = 8;
+    let readable = |value: u8| value.is_ascii_graphic() || b" \n\t".contains(&value);
+    let mut changes = changes;
+    if changes.len() > MOST {
+        return changes;
+    }
+    for at in 0..changes.len() {
+        let (byte, value) = changes[at];
+        if readable(value) || !readable(terms.seed(byte)) {
+            continue;
+        }
+        for &better in READABLE {
+            changes[at].1 = better;
+            if satisfies(terms, query, &changes) {
+                break;
+            }
+            changes[at].1 = value;
+        }
+    }
+    changes
+}
+
 /// How many smaller sets of changes are tried.
 const ATTEMPTS: usize = 64;
 

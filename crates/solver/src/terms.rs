@@ -43,7 +43,9 @@ pub(crate) struct Terms<'p, S> {
     pub bytes: Vec<Byte>,
     ids: FxHashMap<Variable, VarId>,
     pub sets: Sets,
-    facts: Dense<Fact>,
+    hashes: Dense<Hash>,
+    /// Number of the set, shifted to the left by one, and whether floating point is in it.
+    sets_of: Dense<u32>,
     tables: FxHashMap<u32, TableFact>,
     pending: Vec<Label>,
     values: Values,
@@ -52,12 +54,37 @@ pub(crate) struct Terms<'p, S> {
 /// Values of nodes on one input that differs from the seed in some bytes.
 #[derive(Default)]
 struct Values {
-    /// Number of the input; everything that carries another number is outdated.
+    /// Number of the input, counting in twos; what carries another number is outdated, and
+    /// what carries the number after it has no value.
     round: u32,
-    known: Dense<(u32, Option<u128>)>,
+    known: Dense<u32>,
+    values: Dense<u128>,
     /// Whether a set has a changed byte.
     touched: Vec<(u32, bool)>,
     changes: Vec<(VarId, u8)>,
+}
+
+impl Values {
+    /// What is known of a node on this input.
+    #[inline]
+    fn get(&self, label: Label) -> Option<Option<u128>> {
+        match self.known.get(label).wrapping_sub(self.round) {
+            0 => Some(Some(self.values.get(label))),
+            1 => Some(None),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn set(&mut self, label: Label, value: Option<u128>) {
+        match value {
+            Some(value) => {
+                self.known.set(label, self.round);
+                self.values.set(label, value);
+            }
+            None => self.known.set(label, self.round + 1),
+        }
+    }
 }
 
 impl<'p, S: Store> Terms<'p, S> {
@@ -68,23 +95,33 @@ impl<'p, S: Store> Terms<'p, S> {
             bytes: Vec::new(),
             ids: FxHashMap::default(),
             sets: Sets::default(),
-            facts: Dense::default(),
+            hashes: Dense::default(),
+            sets_of: Dense::default(),
             tables: FxHashMap::default(),
             pending: Vec::new(),
             values: Values::default(),
         }
     }
 
+    /// What has been found out about a node.
+    fn known(&self, label: Label) -> Fact {
+        let packed = self.sets_of.get(label);
+        Fact {
+            hash: self.hashes.get(label),
+            set: SetId(packed >> 1),
+            floating: packed & 1 != 0,
+        }
+    }
+
     /// What is known about a node and, from now on, about everything below it.
     pub fn fact(&mut self, label: Label) -> Fact {
-        let known = self.facts.get(label);
-        if known.hash != 0 || label == 0 {
-            return known;
+        if label == 0 || self.hashes.get(label) != 0 {
+            return self.known(label);
         }
         let mut pending = std::mem::take(&mut self.pending);
         pending.push(label);
         while let Some(&top) = pending.last() {
-            if self.facts.get(top).hash != 0 {
+            if self.hashes.get(top) != 0 {
                 pending.pop();
                 continue;
             }
@@ -92,26 +129,28 @@ impl<'p, S: Store> Terms<'p, S> {
             let before = pending.len();
             let (all, arity) = operands(top, &node);
             for &operand in &all[..arity] {
-                if operand != 0 && self.facts.get(operand).hash == 0 {
+                if operand != 0 && self.hashes.get(operand) == 0 {
                     pending.push(operand);
                 }
             }
             if node.op == Op::Table as u8 && !self.tables.contains_key(&node.b) {
                 for &word in self.store.table(node.b).labels.unwrap_or(&[]) {
                     let inside = word >> LABEL_BYTE_BITS;
-                    if inside != 0 && inside < top && self.facts.get(inside).hash == 0 {
+                    if inside != 0 && inside < top && self.hashes.get(inside) == 0 {
                         pending.push(inside);
                     }
                 }
             }
             if pending.len() == before {
                 let fact = self.compute(top, &node, &all[..arity]);
-                self.facts.set(top, fact);
+                self.hashes.set(top, fact.hash);
+                self.sets_of
+                    .set(top, fact.set.0 << 1 | u32::from(fact.floating));
                 pending.pop();
             }
         }
         self.pending = pending;
-        self.facts.get(label)
+        self.known(label)
     }
 
     fn compute(&mut self, label: Label, node: &Node, operands: &[Label]) -> Fact {
@@ -143,7 +182,7 @@ impl<'p, S: Store> Terms<'p, S> {
             _ => {}
         }
         for &operand in operands {
-            let below = self.facts.get(operand);
+            let below = self.known(operand);
             digest.add(below.hash);
             set = self.sets.union(set, below.set);
             floating |= below.floating;
@@ -176,7 +215,7 @@ impl<'p, S: Store> Terms<'p, S> {
                 continue;
             }
             let fact = if inside < user {
-                self.facts.get(inside)
+                self.known(inside)
             } else {
                 Fact::default()
             };
@@ -223,11 +262,11 @@ impl<'p, S: Store> Terms<'p, S> {
 
     /// Goes over to an input with these bytes, all others being the seed's.
     pub fn assign(&mut self, changes: &[(VarId, u8)]) {
-        self.values.round = match self.values.round.checked_add(1) {
+        self.values.round = match self.values.round.checked_add(2) {
             Some(round) => round,
             None => {
                 self.values = Values::default();
-                1
+                2
             }
         };
         self.values.changes.clear();
@@ -266,10 +305,9 @@ impl<'p, S: Store> Terms<'p, S> {
         let mut pending = std::mem::take(&mut self.pending);
         pending.push(label);
         while let Some(&top) = pending.last() {
-            let (round, _) = self.values.known.get(top);
-            if round != self.values.round {
+            if self.values.get(top).is_none() {
                 match self.evaluate(top) {
-                    Ok(result) => self.values.known.set(top, (self.values.round, result)),
+                    Ok(result) => self.values.set(top, result),
                     Err(Missing(operand)) => {
                         pending.push(operand);
                         continue;
@@ -279,12 +317,12 @@ impl<'p, S: Store> Terms<'p, S> {
             pending.pop();
         }
         self.pending = pending;
-        self.values.known.get(label).1
+        self.values.get(label).flatten()
     }
 
     fn evaluate(&mut self, label: Label) -> Result<Option<u128>, Missing> {
         // Everything that is evaluated lies below a constraint, whose facts are known.
-        let fact = self.facts.get(label);
+        let fact = self.known(label);
         let node = self.store.node(label);
         let op = operator(&node);
         if !self.touched(fact.set) && op != Op::Nothing {
@@ -294,10 +332,7 @@ impl<'p, S: Store> Terms<'p, S> {
             if below == 0 || below >= label {
                 return Ok(None);
             }
-            match self.values.known.get(below) {
-                (round, result) if round == self.values.round => Ok(result),
-                _ => Err(Missing(below)),
-            }
+            self.values.get(below).ok_or(Missing(below))
         };
         let width = |label: Label| u32::from(self.store.node(label).width);
         match op {

@@ -13,7 +13,7 @@ mod table;
 mod word;
 
 use crate::constraint::Why;
-use crate::layer::{Changes, Layer, Outcome, Query, Reply, satisfies, take_back};
+use crate::layer::{Changes, Layer, Outcome, Query, Reply, satisfies, take_back, tidy};
 use crate::sets::{SetId, VarId};
 use crate::shared::Shared;
 use crate::smt::Smt;
@@ -180,7 +180,8 @@ fn ask<S: Store>(
                 return Outcome::Unknown(Why::WrongModel);
             }
             let changes = take_back(terms, query, changes);
-            Outcome::Sat(nearer(circuit, terms, query, bytes, &assumptions, changes))
+            let changes = nearer(circuit, terms, query, bytes, &assumptions, changes);
+            Outcome::Sat(tidy(terms, query, changes))
         }
         Verdict::Unsat(core) => {
             let core = shrink(circuit, core, query);

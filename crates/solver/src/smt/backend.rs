@@ -4,11 +4,13 @@
 //! row it is given up for the next program on the list, if there is one.
 
 use super::process::{Failure, Process};
-use crate::config::{Config, SmtProgram};
+use crate::config::{Config, Limits, SmtProgram};
 use std::time::Duration;
 
 /// Questions after which a program is started anew, for the sake of its memory.
 const QUESTIONS: u32 = 500;
+/// Steps of z3 that are worth a conflict of a SAT solver.
+const STEPS_PER_CONFLICT: u64 = 1_000;
 /// How much longer than its own limit a program may take.
 const GRACE: Duration = Duration::from_millis(1500);
 
@@ -37,7 +39,7 @@ struct Candidate {
     dialect: Dialect,
 }
 
-/// How a program is told its time limit.
+/// How a program is told its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Dialect {
     Z3,
@@ -54,10 +56,16 @@ impl Dialect {
         }
     }
 
-    fn time_limit(self, time: Duration) -> String {
-        let milliseconds = time.as_millis();
+    /// The commands that limit a question. Z3 can also count its steps, so that its answers do not depend on
+    /// how fast the machine is.
+    fn limits(self, limits: &Limits) -> String {
+        let milliseconds = limits.time.as_millis();
         match self {
-            Dialect::Z3 => format!("(set-option :timeout {milliseconds})\n"),
+            Dialect::Z3 => {
+                let steps = u64::from(limits.conflicts).saturating_mul(STEPS_PER_CONFLICT);
+                let steps = steps.min(u64::from(u32::MAX));
+                format!("(set-option :timeout {milliseconds})\n(set-option :rlimit {steps})\n")
+            }
             Dialect::Cvc5 => format!("(set-option :tlimit-per {milliseconds})\n"),
             Dialect::Other => String::new(),
         }
@@ -104,9 +112,9 @@ impl Backend {
         &mut self,
         script: &str,
         constants: &[String],
-        time: Duration,
+        limits: &Limits,
     ) -> Result<Said, Failure> {
-        let result = self.try_check(script, constants, time);
+        let result = self.try_check(script, constants, limits);
         match &result {
             Ok(_) => self.failures = 0,
             Err(_) => self.process = None,
@@ -127,16 +135,17 @@ impl Backend {
     }
 
     /// Which of the assertions `c0`, `c1`, … contradict each other.
-    pub fn core(&mut self, script: &str, time: Duration) -> Result<Option<Vec<usize>>, Failure> {
-        let result = self.try_core(script, time);
+    pub fn core(&mut self, script: &str, limits: &Limits) -> Result<Option<Vec<usize>>, Failure> {
+        let result = self.try_core(script, limits);
         if result.is_err() {
             self.process = None;
         }
         result
     }
 
-    fn try_core(&mut self, script: &str, time: Duration) -> Result<Option<Vec<usize>>, Failure> {
-        let (process, limit) = self.running(time)?;
+    fn try_core(&mut self, script: &str, limits: &Limits) -> Result<Option<Vec<usize>>, Failure> {
+        let time = limits.time;
+        let (process, limit) = self.running(limits)?;
         let answer = process.ask(&format!("{limit}{script}(check-sat)\n"), time + GRACE)?;
         if answer.trim() != "unsat" {
             return Ok(None);
@@ -155,9 +164,10 @@ impl Backend {
         &mut self,
         script: &str,
         constants: &[String],
-        time: Duration,
+        limits: &Limits,
     ) -> Result<Said, Failure> {
-        let (process, limit) = self.running(time)?;
+        let time = limits.time;
+        let (process, limit) = self.running(limits)?;
         let options = "(set-option :produce-models true)\n";
         let question = format!("{options}{limit}{script}(check-sat)\n");
         let answer = process.ask(&question, time + GRACE)?;
@@ -178,8 +188,8 @@ impl Backend {
         }
     }
 
-    /// A program that has forgotten all earlier questions, and how to tell it the time limit.
-    fn running(&mut self, time: Duration) -> Result<(&mut Process, String), Failure> {
+    /// A program that has forgotten all earlier questions, and how to tell it its limits.
+    fn running(&mut self, limits: &Limits) -> Result<(&mut Process, String), Failure> {
         let Some(candidate) = self.candidates.first() else {
             return Err(Failure::Start("none left".to_owned()));
         };
@@ -190,7 +200,7 @@ impl Backend {
         {
             self.process = None;
         }
-        let mut limit = candidate.dialect.time_limit(time);
+        let mut limit = candidate.dialect.limits(limits);
         let process = match self.process.take() {
             Some(process) => {
                 limit.insert_str(0, "(reset)\n");

@@ -6,8 +6,9 @@ mod translate;
 
 pub(crate) use backend::Backend;
 
+use crate::config::Limits;
 use crate::constraint::Why;
-use crate::layer::{Changes, Layer, Outcome, Query, Reply, satisfies, take_back};
+use crate::layer::{Changes, Layer, Outcome, Query, Reply, satisfies, take_back, tidy};
 use crate::shared::{Shared, locked};
 use crate::terms::Terms;
 use backend::Said;
@@ -41,12 +42,13 @@ impl Smt {
             return Outcome::Unknown(Why::TooLarge);
         };
         let constants: Vec<String> = script.bytes.iter().map(|&b| variable_name(b)).collect();
-        let said = locked(&self.shared.smt).check(&script.text(), &constants, query.limits.time);
+        let said = locked(&self.shared.smt).check(&script.text(), &constants, &query.limits);
         match said {
             Ok(Said::Sat(values)) => {
                 let changes: Changes = script.bytes.iter().copied().zip(values).collect();
                 if satisfies(terms, query, &changes) {
-                    return Outcome::Sat(take_back(terms, query, changes));
+                    let changes = take_back(terms, query, changes);
+                    return Outcome::Sat(tidy(terms, query, changes));
                 }
                 self.shared.count(|statistics| statistics.wrong_models += 1);
                 let floating = query
@@ -83,7 +85,12 @@ impl Smt {
         if all.len() == 1 {
             return all;
         }
-        let answer = locked(&self.shared.smt).core(&script.named_text(), query.limits.time / 4);
+        let limits = Limits {
+            conflicts: query.limits.conflicts / 4,
+            time: query.limits.time / 4,
+            ..query.limits
+        };
+        let answer = locked(&self.shared.smt).core(&script.named_text(), &limits);
         match answer {
             Ok(Some(mut core)) if core.iter().all(|position| *position < all.len()) => {
                 core.sort_unstable();
