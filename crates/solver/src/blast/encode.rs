@@ -7,6 +7,7 @@
 //! Floating-point operators are not encoded: their results are free. What contradicts even then
 //! contradicts; what is satisfied has to be evaluated.
 
+use super::cases::{Cases, Plans};
 use super::gates::{Bit, Effort, Gates, TooLarge};
 use super::word::Word;
 use crate::constraint::{Constraint, Holds};
@@ -14,7 +15,7 @@ use crate::overlay::{operands, operator};
 use crate::sets::VarId;
 use crate::terms::Terms;
 use parallax_abi::layout::LABEL_BYTE_BITS;
-use parallax_expr::{Label, Node, Op, Store, value};
+use parallax_expr::{Label, Node, Op, Store, TableView, value};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -28,6 +29,8 @@ pub(crate) struct Circuit {
     partial: FxHashMap<Label, Bit>,
     constraints: FxHashMap<Constraint, Bit>,
     inputs: FxHashMap<VarId, [Bit; 8]>,
+    plans: Plans,
+    pub(super) cases: FxHashMap<Label, Cases>,
 }
 
 impl Circuit {
@@ -39,6 +42,8 @@ impl Circuit {
             partial: FxHashMap::default(),
             constraints: FxHashMap::default(),
             inputs: FxHashMap::default(),
+            plans: Plans::default(),
+            cases: FxHashMap::default(),
         }
     }
 
@@ -87,14 +92,14 @@ impl Circuit {
         Ok(bit)
     }
 
-    fn word(&self, label: Label) -> Word {
+    pub(super) fn word(&self, label: Label) -> Word {
         match self.words.get(&label) {
             Some(range) => self.pool[range.clone()].to_vec(),
             None => Word::new(),
         }
     }
 
-    fn defined(&self, label: Label) -> Bit {
+    pub(super) fn defined(&self, label: Label) -> Bit {
         self.partial.get(&label).copied().unwrap_or(Bit::TRUE)
     }
 
@@ -128,13 +133,7 @@ impl Circuit {
                         }
                     }
                 } else {
-                    for &word in terms.store.table(node.b).labels.unwrap_or(&[]) {
-                        let inside = word >> LABEL_BYTE_BITS;
-                        if inside != 0 && inside < label && !self.words.contains_key(&inside) {
-                            pending.push(inside);
-                        }
-                    }
-                    self.encode_summands(terms, &node, &mut pending);
+                    self.encode_for_table(terms, label, &node, &mut pending);
                 }
             }
             if pending.len() > before {
@@ -295,19 +294,93 @@ impl Circuit {
         })
     }
 
-    /// Table reads work with the address as a sum; what is added must be encoded.
-    fn encode_summands<S: Store>(
-        &self,
+    /// Puts off what a table read needs: the bits that decide between few addresses and what is there, or
+    /// what the address is a sum of and all that the table holds.
+    fn encode_for_table<S: Store>(
+        &mut self,
         terms: &Terms<'_, S>,
+        label: Label,
         node: &Node,
         pending: &mut Vec<Label>,
     ) {
-        let sum = super::table::summands(&terms.store, node.a);
-        for label in sum.terms {
-            if !self.words.contains_key(&label) {
-                pending.push(label);
+        let mut need = |needed: Label| {
+            if needed != 0 && needed < label && !self.words.contains_key(&needed) {
+                pending.push(needed);
+            }
+        };
+        let words = terms.store.table(node.b).labels.unwrap_or(&[]);
+        match self.plans.plan(&terms.store, node.a, 0) {
+            Some(plan) => {
+                plan.leaves.iter().for_each(|&leaf| need(leaf));
+                let base = terms.store.table(node.b).base;
+                for &address in &plan.values {
+                    let start = (address as u64).wrapping_sub(base);
+                    let inside = words.iter().skip(start as usize);
+                    let length = usize::from(node.width / 8);
+                    inside
+                        .take(length)
+                        .for_each(|word| need(word >> LABEL_BYTE_BITS));
+                }
+            }
+            None => {
+                words.iter().for_each(|word| need(word >> LABEL_BYTE_BITS));
+                let sum = super::table::summands(&terms.store, node.a);
+                sum.terms.into_iter().for_each(need);
             }
         }
+    }
+
+    /// A byte of a table, with "has a value" on top.
+    fn table_byte(&self, view: &TableView<'_>, user: Label, at: usize) -> Word {
+        let word = view.labels.map_or(0, |labels| labels[at]);
+        let node = word >> LABEL_BYTE_BITS;
+        if node == 0 {
+            let mut byte = Gates::constant(8, u128::from(view.bytes[at]));
+            byte.push(Bit::TRUE);
+            return byte;
+        }
+        if node >= user {
+            return vec![Bit::FALSE; 9];
+        }
+        let low = 8 * (word & ((1 << LABEL_BYTE_BITS) - 1)) as usize;
+        let whole = self.word(node);
+        let mut byte: Word = (low..low + 8)
+            .map(|bit| whole.get(bit).copied().unwrap_or(Bit::FALSE))
+            .collect();
+        byte.push(self.defined(node));
+        byte
+    }
+
+    /// Bytes of a table as one word, with "has a value" on top.
+    fn table_entry(&mut self, bytes: &[Word]) -> Word {
+        let mut entry: Word = bytes.iter().flat_map(|byte| &byte[..8]).copied().collect();
+        let defined: Vec<Bit> = bytes.iter().map(|byte| byte[8]).collect();
+        entry.push(self.gates.all(&defined));
+        entry
+    }
+
+    /// A read at one of few addresses.
+    fn table_by_cases<S: Store>(&mut self, terms: &Terms<'_, S>, label: Label, node: &Node) {
+        let view = terms.store.table(node.b);
+        let length = usize::from(node.width / 8);
+        let width = usize::from(node.width);
+        let mut choices: Vec<Vec<Bit>> = vec![Vec::new(); width + 1];
+        for &(address, guard) in self.cases(terms, node.a).iter() {
+            if view.read(address as u64, length).is_none() {
+                continue;
+            }
+            let start = (address as u64).wrapping_sub(view.base) as usize;
+            let bytes: Vec<Word> = (start..start + length)
+                .map(|at| self.table_byte(&view, label, at))
+                .collect();
+            let entry = self.table_entry(&bytes);
+            for (choice, &bit) in choices.iter_mut().zip(&entry) {
+                choice.push(self.gates.and(guard, bit));
+            }
+        }
+        let mut word: Word = choices.iter().map(|bits| self.gates.any(bits)).collect();
+        let defined = word.pop().unwrap_or(Bit::FALSE);
+        self.finish(label, &word, defined);
     }
 
     fn table<S: Store>(
@@ -324,6 +397,10 @@ impl Circuit {
             self.finish(label, &Gates::constant(width, 0), Bit::FALSE);
             return Ok(());
         }
+        if self.plans.plan(&terms.store, node.a, 0).is_some() {
+            self.table_by_cases(terms, label, node);
+            return Ok(());
+        }
         let sum = super::table::summands(&terms.store, node.a);
         let words: Vec<Word> = sum.terms.iter().map(|&term| self.word(term)).collect();
         let index = super::table::index(&mut self.gates, &words, sum.constant, view.base);
@@ -331,35 +408,12 @@ impl Circuit {
             let last = Gates::constant(64, (positions - 1) as u128);
             self.gates.less(&index, &last, true)
         };
-        // Words of the single bytes, with "has a value" on top.
         let bytes: Vec<Word> = (0..view.bytes.len())
-            .map(|at| {
-                let word = view.labels.map_or(0, |labels| labels[at]);
-                let node = word >> LABEL_BYTE_BITS;
-                if node == 0 {
-                    let mut byte = Gates::constant(8, u128::from(view.bytes[at]));
-                    byte.push(Bit::TRUE);
-                    return byte;
-                }
-                if node >= label {
-                    return vec![Bit::FALSE; 9];
-                }
-                let low = 8 * (word & ((1 << LABEL_BYTE_BITS) - 1)) as usize;
-                let whole = self.word(node);
-                let mut byte: Word = (low..low + 8)
-                    .map(|bit| whole.get(bit).copied().unwrap_or(Bit::FALSE))
-                    .collect();
-                byte.push(self.defined(node));
-                byte
-            })
+            .map(|at| self.table_byte(&view, label, at))
             .collect();
         let mut entries = Vec::with_capacity(positions);
         for position in 0..positions {
-            let part = &bytes[position..position + length];
-            let mut entry: Word = part.iter().flat_map(|byte| &byte[..8]).copied().collect();
-            let defined: Vec<Bit> = part.iter().map(|byte| byte[8]).collect();
-            entry.push(self.gates.all(&defined));
-            entries.push(entry);
+            entries.push(self.table_entry(&bytes[position..position + length]));
         }
         let mut word = super::table::select(&mut self.gates, &index, &entries)?;
         let read = word.pop().unwrap_or(Bit::TRUE);

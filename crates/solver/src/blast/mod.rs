@@ -7,6 +7,7 @@
 //! byte would pay for all that was ever asked about others. Queries go where their bytes have been before; a
 //! circuit takes new bytes while it is small.
 
+mod cases;
 mod encode;
 mod gates;
 mod table;
