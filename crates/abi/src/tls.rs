@@ -75,8 +75,12 @@ pub struct Frame {
     pub call_site: u64,
     /// Context id of this activation, 0 if not computed yet.
     pub context: u32,
-    pub padding: u32,
+    /// [`MODEL_FRAME`] or 0.
+    pub kind: u32,
 }
+
+/// [`Frame::kind`] of activations of models: not where the program calls something from.
+pub const MODEL_FRAME: u32 = 1;
 
 pub const CALLEE_OFFSET: usize = core::mem::offset_of!(Tls, callee);
 pub const RETURNED_OFFSET: usize = core::mem::offset_of!(Tls, returned);

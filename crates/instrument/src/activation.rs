@@ -35,9 +35,14 @@ pub fn link_frame(module: &Module, builder: &Builder, frame: Value) {
     let link = tls_field(module, builder, tls::FRAME_OFFSET);
     let previous = builder.load(module.ptr, link);
     builder.store(previous, frame);
-    for field in [8, 16] {
+    let kind = match module.is_model_library {
+        true => u64::from(tls::MODEL_FRAME) << 32,
+        false => 0,
+    };
+    // No call yet; no context yet, and the kind above it.
+    for (field, value) in [(8, 0), (16, kind)] {
         let field = builder.offset(module.i8, frame, module.n64(field));
-        builder.store(module.n64(0), field);
+        builder.store(module.n64(value), field);
     }
     builder.store(frame, link);
 }

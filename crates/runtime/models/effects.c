@@ -1,7 +1,5 @@
-/* Functions that write through pointers and whose results are not input: the real function does all
- * the work, and what it wrote loses its labels. Without this a buffer that once held input
- * would keep the labels of those bytes that happen to stay the same. */
-#include "model.h"
+/* Functions that ask the system or the clock: see effect.h. */
+#include "effect.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,49 +11,39 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A model that calls the function, then does what is said with its result. */
-#define AFTER(type, name, parameters, arguments, effect)                                           \
-    type __plx_m_##name parameters                                                                 \
-    {                                                                                              \
-        type result = name arguments;                                                              \
-        effect;                                                                                    \
-        return result;                                                                             \
-    }
-
-#define WRITTEN(condition, address, size)                                                          \
-    if (condition)                                                                                 \
-    __plx_clear((void *)(address), (size))
-
-AFTER(int, stat, (const char *path, struct stat *to), (path, to),
+AFTER(int, stat, (const char *path, struct stat *to), (path, to), TEXT(path),
       WRITTEN(result == 0, to, sizeof *to))
-AFTER(int, lstat, (const char *path, struct stat *to), (path, to),
+AFTER(int, lstat, (const char *path, struct stat *to), (path, to), TEXT(path),
       WRITTEN(result == 0, to, sizeof *to))
-AFTER(int, fstat, (int descriptor, struct stat *to), (descriptor, to),
+AFTER(int, fstat, (int descriptor, struct stat *to), (descriptor, to), NUMBER(descriptor),
       WRITTEN(result == 0, to, sizeof *to))
 AFTER(int, fstatat, (int directory, const char *path, struct stat *to, int flags),
-      (directory, path, to, flags), WRITTEN(result == 0, to, sizeof *to))
+      (directory, path, to, flags), TEXT(path), WRITTEN(result == 0, to, sizeof *to))
 AFTER(ssize_t, readlink, (const char *path, char *to, size_t size), (path, to, size),
-      WRITTEN(result > 0, to, (size_t)result))
+      TEXT(path) | NUMBER(size), WRITTEN(result > 0, to, (size_t)result))
 AFTER(ssize_t, readlinkat, (int directory, const char *path, char *to, size_t size),
-      (directory, path, to, size), WRITTEN(result > 0, to, (size_t)result))
-AFTER(char *, getcwd, (char *to, size_t size), (to, size),
+      (directory, path, to, size), TEXT(path) | NUMBER(size),
+      WRITTEN(result > 0, to, (size_t)result))
+AFTER(char *, getcwd, (char *to, size_t size), (to, size), NUMBER(size),
       WRITTEN(result != NULL, result, strlen(result) + 1))
-AFTER(char *, realpath, (const char *path, char *to), (path, to),
+AFTER(char *, realpath, (const char *path, char *to), (path, to), TEXT(path),
       WRITTEN(result != NULL, result, strlen(result) + 1))
-AFTER(int, gethostname, (char *to, size_t size), (to, size),
+AFTER(int, gethostname, (char *to, size_t size), (to, size), NUMBER(size),
       WRITTEN(result == 0, to, strnlen(to, size)))
-AFTER(int, uname, (struct utsname *to), (to), WRITTEN(result == 0, to, sizeof *to))
-AFTER(pid_t, wait, (int *status), (status), WRITTEN(status != NULL, status, sizeof *status))
-AFTER(pid_t, waitpid, (pid_t process, int *status, int options), (process, status, options),
+AFTER(int, uname, (struct utsname *to), (to), NOTHING, WRITTEN(result == 0, to, sizeof *to))
+AFTER(pid_t, wait, (int *status), (status), NOTHING,
       WRITTEN(status != NULL, status, sizeof *status))
-AFTER(int, gettimeofday, (struct timeval *restrict to, void *restrict zone), (to, zone),
+AFTER(pid_t, waitpid, (pid_t process, int *status, int options), (process, status, options),
+      NUMBER(process), WRITTEN(status != NULL, status, sizeof *status))
+AFTER(int, gettimeofday, (struct timeval *restrict to, void *restrict zone), (to, zone), NOTHING,
       WRITTEN(to != NULL, to, sizeof *to))
-AFTER(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to),
+AFTER(int, clock_gettime, (clockid_t clock, struct timespec *to), (clock, to), NUMBER(clock),
       WRITTEN(result == 0, to, sizeof *to))
-AFTER(time_t, time, (time_t *to), (to), WRITTEN(to != NULL, to, sizeof *to))
-AFTER(struct tm *, localtime_r, (const time_t *from, struct tm *to), (from, to),
+AFTER(time_t, time, (time_t *to), (to), NOTHING, WRITTEN(to != NULL, to, sizeof *to))
+AFTER(struct tm *, localtime_r, (const time_t *from, struct tm *to), (from, to), OBJECT(from),
       WRITTEN(result != NULL, to, sizeof *to))
-AFTER(struct tm *, gmtime_r, (const time_t *from, struct tm *to), (from, to),
+AFTER(struct tm *, gmtime_r, (const time_t *from, struct tm *to), (from, to), OBJECT(from),
       WRITTEN(result != NULL, to, sizeof *to))
 AFTER(size_t, strftime, (char *to, size_t size, const char *format, const struct tm *from),
-      (to, size, format, from), WRITTEN(result > 0, to, result + 1))
+      (to, size, format, from), TEXT(format) | OBJECT(from),
+      WRITTEN(result > 0, to, result + 1))

@@ -20,10 +20,8 @@
 /* Entry points of the runtime. */
 unsigned __plx_peek(const void *address, size_t size);
 void __plx_clear(void *address, size_t size);
-unsigned __plx_load(const void *address, size_t size, unsigned long site);
-void __plx_concretize(unsigned label, unsigned long low, unsigned long high, unsigned reason,
-                      unsigned long site);
-void __plx_loss(unsigned kind, const char *name, unsigned long site);
+void __plx_lose(const char *function);
+void __plx_fix(void *variable, size_t size);
 
 /* Models written in Rust. */
 void *__plx_m_malloc(size_t size);
@@ -39,18 +37,11 @@ void *__plx_m_memmove(void *to, const void *from, size_t size);
  * concrete, and the trace says that it was made so. */
 #define FIX(variable)                                                                              \
     do {                                                                                           \
-        if (LABELLED(variable)) {                                                                  \
-            unsigned long mask = ~0ul >> (64 - 8 * sizeof(variable));                              \
-            __plx_concretize(__plx_load(&(variable), sizeof(variable), 0),                         \
-                             (unsigned long)(variable) & mask, 0, ARGUMENT, 0);                    \
-            __plx_clear(&(variable), sizeof(variable));                                            \
-        }                                                                                          \
+        if (LABELLED(variable))                                                                    \
+            __plx_fix(&(variable), sizeof(variable));                                              \
     } while (0)
 
-/* The reason why such a variable is fixed: it went into a function that has no model. */
-#define ARGUMENT 6
-
 /* Counts that labels went into a function which takes no note of them. */
-#define LOSE(name) __plx_loss(1, name, 0)
+#define LOSE(name) __plx_lose(name)
 
 #endif

@@ -14,6 +14,7 @@
 mod allocate;
 mod declared;
 mod ending;
+mod giving_up;
 mod mapping;
 mod memory;
 mod reading;
@@ -25,7 +26,7 @@ pub use mapping::Mapping;
 
 use crate::ops::Operand;
 use crate::{access, events, tls};
-use parallax_abi::tls::MAX_ARGS;
+use parallax_abi::tls::{MAX_ARGS, MODEL_FRAME};
 use parallax_abi::trace::Concretized;
 
 /// Address of a function, as the protocol compares it.
@@ -88,6 +89,22 @@ fn call_site() -> u64 {
     // SAFETY: the protocol keeps `frame` null or pointing to a live frame.
     unsafe {
         let frame = (*tls::protocol()).frame;
+        if frame.is_null() {
+            0
+        } else {
+            (*frame).call_site
+        }
+    }
+}
+
+/// Site of the program's call that led here through any number of models; 0 if there is none.
+fn program_site() -> u64 {
+    // SAFETY: the protocol keeps `frame` null or pointing to a live chain.
+    unsafe {
+        let mut frame = (*tls::protocol()).frame;
+        while !frame.is_null() && (*frame).kind == MODEL_FRAME {
+            frame = (*frame).previous;
+        }
         if frame.is_null() {
             0
         } else {

@@ -41,7 +41,7 @@ struct global {
 struct frame {
     struct frame *previous;
     uint64_t call_site;
-    uint32_t context, padding;
+    uint32_t context, kind;
 };
 
 struct protocol {

@@ -1,0 +1,38 @@
+/* Models of functions that write through pointers and whose results are not input: the real
+ * function does all the work, what it wrote loses its labels, and labels that went into it are
+ * counted as lost. Without this a buffer that once held input would keep the labels of those bytes
+ * that happen to stay the same. */
+#ifndef PARALLAX_EFFECT_H
+#define PARALLAX_EFFECT_H
+
+#include "model.h"
+#include <string.h>
+
+/* A model that looks at what goes in, calls the function, then does what is said with its result. */
+#define AFTER(type, name, parameters, arguments, looked_at, effect)                                \
+    type __plx_m_##name parameters                                                                 \
+    {                                                                                              \
+        if (looked_at)                                                                             \
+            LOSE(#name);                                                                           \
+        type result = name arguments;                                                              \
+        effect;                                                                                    \
+        return result;                                                                             \
+    }
+
+/* What can be looked at. A number is fixed, too. */
+#define NOTHING 0
+#define TEXT(s) is_labelled_text(s)
+#define OBJECT(pointer) ((pointer) != NULL && __plx_peek(pointer, sizeof *(pointer)))
+#define BYTES(pointer, size) ((pointer) != NULL && __plx_peek(pointer, size))
+#define NUMBER(variable) (LABELLED(variable) && (__plx_fix(&(variable), sizeof(variable)), 1))
+
+#define WRITTEN(condition, address, size)                                                          \
+    if (condition)                                                                                 \
+    __plx_clear((void *)(address), (size))
+
+static inline int is_labelled_text(const char *s)
+{
+    return s != NULL && __plx_peek(s, strlen(s) + 1);
+}
+
+#endif
