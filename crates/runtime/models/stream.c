@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
-#include <wchar.h>
 
 int __plx_m___uflow(FILE *stream);
 unsigned __plx_stream_is_symbolic(FILE *stream);
@@ -236,26 +235,4 @@ ssize_t __plx_m_getdelim(char **line, size_t *capacity, int delimiter, FILE *str
 ssize_t __plx_m_getline(char **line, size_t *capacity, FILE *stream)
 {
     return __plx_m_getdelim(line, capacity, '\n', stream);
-}
-
-/* Wide characters have no model yet. */
-wint_t __plx_m_fgetwc(FILE *stream)
-{
-    wint_t c = fgetwc(stream);
-    __plx_stream_touched(stream, "fgetwc");
-    return c;
-}
-
-wint_t __plx_m_getwchar(void)
-{
-    return __plx_m_fgetwc(stdin);
-}
-
-wchar_t *__plx_m_fgetws(wchar_t *to, int n, FILE *stream)
-{
-    wchar_t *result = fgetws(to, n, stream);
-    if (result != NULL)
-        __plx_clear(to, (wcslen(to) + 1) * sizeof(wchar_t));
-    __plx_stream_touched(stream, "fgetws");
-    return result;
 }

@@ -133,7 +133,11 @@ unsafe fn label_new_contents(core: &mut Core, file: *mut File) {
 unsafe fn repositioned(file: *mut File) {
     // SAFETY: the program's own stream.
     unsafe {
-        if !trace::active() || (*file).mode > 0 || (*file).read_end <= (*file).buf_base {
+        if trace::active() && (*file).mode > 0 {
+            forget_characters(file);
+            return;
+        }
+        if !trace::active() || (*file).read_end <= (*file).buf_base {
             return;
         }
         let start = (*file).buf_base as u64;
@@ -152,6 +156,23 @@ unsafe fn repositioned(file: *mut File) {
                 stream.label(core, offset, start, count);
             }
         });
+    }
+}
+
+/// A wide stream was repositioned: libc may have put characters into its buffer that nobody
+/// labelled.
+unsafe fn forget_characters(file: *mut File) {
+    // SAFETY: the program's own wide stream; glibc keeps these pointers first of all.
+    unsafe {
+        let [next, end, _] = *(*file).wide_data.cast::<[u64; 3]>();
+        if next < end {
+            shadow::clear(next, end - next);
+            events::with_core(|core| {
+                if inputs::stream(core, (*file).descriptor).is_some() {
+                    loss::record(core, LossKind::Stream, call_site(), b"wide characters");
+                }
+            });
+        }
     }
 }
 
@@ -356,6 +377,43 @@ pub unsafe extern "C" fn __plx_stream_touched(file: *mut File, function: *const 
             }
         });
         repositioned(file);
+    }
+}
+
+/// Nothing more came into a wide stream's buffer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __plx_stream_ended(file: *mut File) {
+    // SAFETY: the program's own stream.
+    unsafe {
+        if trace::active() && (*file).flags & SEEN_END != 0 {
+            events::with_core(|core| note_end(core, file, 1));
+        }
+    }
+}
+
+/// Labels the bytes of a wide stream's buffer after libc has refilled it. `kept` bytes, the
+/// beginning of a character, were moved to the buffer's start before.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __plx_stream_refilled(file: *mut File, kept: u64) {
+    if !trace::active() {
+        return;
+    }
+    // SAFETY: the program's own stream.
+    unsafe {
+        let start = (*file).buf_base as u64;
+        let count = ((*file).read_end as u64).saturating_sub(start);
+        let descriptor = (*file).descriptor;
+        events::with_core(|core| {
+            let new = count.saturating_sub(kept);
+            let place = inputs::stream(core, descriptor).and_then(|stream| {
+                let offset = stream.offset_of_last(descriptor, new)?;
+                Some((stream, offset.checked_sub(kept)?))
+            });
+            match place {
+                Some((stream, offset)) => stream.label(core, offset, start, count),
+                None => shadow::clear(start, count),
+            }
+        });
     }
 }
 

@@ -3,6 +3,7 @@
 mod formats;
 mod numbers;
 mod options;
+mod regular;
 mod scanning;
 mod sorting;
 mod streams;
@@ -60,4 +61,8 @@ pub const ALL: &[Family] = &[
     family!("locale", wide::locale),
     family!("format", formats::format),
     family!("scan", scanning::scan, &["strtof", "strtod", "strtold"]),
+    family!("wide_stream", wide::stream),
+    family!("wildcard", wide::wildcard),
+    family!("divide", numbers::divide),
+    family!("regular", regular::regular),
 ];

@@ -158,3 +158,15 @@ pub fn float(rng: &mut Rng) -> Case {
     let text = float_text(rng);
     Case::new(check, rng).text(text)
 }
+
+pub fn divide(rng: &mut Rng) -> Case {
+    let check = *rng.pick(&["div", "ldiv", "lldiv", "imaxdiv"]);
+    let (numerator, mut denominator) = (any_long(rng), any_long(rng));
+    // Neither division by zero nor a quotient that does not fit, in either width.
+    if matches!(denominator as i32, 0 | -1) {
+        denominator = 7;
+    }
+    Case::new(check, rng)
+        .symbolic(long(numerator))
+        .mixed(long(denominator), rng)
+}

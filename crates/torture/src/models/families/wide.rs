@@ -285,3 +285,69 @@ pub fn locale(rng: &mut Rng) -> Case {
         _ => case.mixed(b, rng).concrete(n),
     }
 }
+
+pub fn stream(rng: &mut Rng) -> Case {
+    let check = *rng.pick(&[
+        "fgetwc",
+        "getwc",
+        "fgetwc_unlocked",
+        "getwc_unlocked",
+        "ungetwc",
+        "fgetws",
+        "fgetws_unlocked",
+        "__fgetws_chk",
+    ]);
+    let length = rng.between(1, 40);
+    // Cases follow each other in one file: a character cut short at the end of one would
+    // go on in the next.
+    let text: String = (0..length)
+        .map(|_| match rng.below(5) {
+            0 => '\n',
+            1 => valid_character(rng),
+            2 => '\0',
+            _ => *rng.pick(&['a', 'b', 'é', '一']),
+        })
+        .collect();
+    let mut text = text.into_bytes();
+    if rng.one_in(10) {
+        text.extend(b"\xff.");
+    }
+    Case::new(check, rng)
+        .never_all_concrete()
+        .symbolic(text)
+        .concrete(long(*rng.pick(&[7, 16, 64, 4096])))
+        .concrete(number(rng, 40))
+}
+
+pub fn wildcard(rng: &mut Rng) -> Case {
+    let mut pattern = String::new();
+    for _ in 0..rng.below(6) {
+        pattern += *rng.pick(&[
+            "a",
+            "b",
+            "A",
+            "*",
+            "*",
+            "?",
+            "[ab]",
+            "[!a]",
+            "[a-c]",
+            "[[:alpha:]]",
+            "\\",
+            "/",
+            ".",
+            "[]a]",
+            "[^]a]",
+            "[a\\]b]",
+            "[[:digit:]x]",
+            "\\*",
+        ]);
+    }
+    let string = string(rng, b"abAc/.-]*9", 6);
+    // Escapes of a slash behind a star: libc does not find what it should find.
+    let pattern = pattern.replace("\\/", "/");
+    let case = Case::new("fnmatch", rng);
+    case.mixed([pattern.as_bytes(), &[0]].concat(), rng)
+        .text(string)
+        .concrete(int(rng.below(32) as i32))
+}
