@@ -375,7 +375,9 @@ const char *__plx_m_re_compile_pattern(const char *text, size_t size,
     forget(to);
     int is_labelled = __plx_peek(text, size) != 0;
     struct pattern *pattern = NULL;
-    if ((syntax & ~RE_ICASE) == RE_SYNTAX_POSIX_BASIC)
+    /* These only say what is an error, or are looked at below. */
+    reg_syntax_t details = RE_ICASE | RE_CONTEXT_INVALID_DUP | RE_NO_EMPTY_RANGES;
+    if ((syntax | details) == (RE_SYNTAX_POSIX_BASIC | details))
         pattern = remember(to, text, size);
     if (pattern != NULL) {
         pattern->ignores_case = (syntax & RE_ICASE) != 0;

@@ -95,7 +95,7 @@ mod tests {
             previous: core::ptr::null_mut(),
             call_site: 0,
             context: 0,
-            padding: 0,
+            kind: 0,
         };
         let chain = || -> Vec<Frame> {
             let mut frames: Vec<Frame> = (0..1000u64)
