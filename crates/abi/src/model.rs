@@ -35,7 +35,10 @@ pub const MODELS: &[(&str, &str)] = &[
     ("__VERIFIER_nondet_bool", "__VERIFIER_nondet_bool"),
     ("__VERIFIER_nondet_char", "__VERIFIER_nondet_char"),
     ("__VERIFIER_nondet_charp", "__VERIFIER_nondet_charp"),
-    ("__VERIFIER_nondet_const_char_pointer", "__VERIFIER_nondet_const_char_pointer"),
+    (
+        "__VERIFIER_nondet_const_char_pointer",
+        "__VERIFIER_nondet_const_char_pointer",
+    ),
     ("__VERIFIER_nondet_double", "__VERIFIER_nondet_double"),
     ("__VERIFIER_nondet_float", "__VERIFIER_nondet_float"),
     ("__VERIFIER_nondet_int", "__VERIFIER_nondet_int"),
@@ -61,7 +64,10 @@ pub const MODELS: &[(&str, &str)] = &[
     ("__VERIFIER_nondet_ulong", "__VERIFIER_nondet_ulong"),
     ("__VERIFIER_nondet_ulonglong", "__VERIFIER_nondet_ulonglong"),
     ("__VERIFIER_nondet_unsigned", "__VERIFIER_nondet_unsigned"),
-    ("__VERIFIER_nondet_unsigned_int", "__VERIFIER_nondet_unsigned_int"),
+    (
+        "__VERIFIER_nondet_unsigned_int",
+        "__VERIFIER_nondet_unsigned_int",
+    ),
     ("__VERIFIER_nondet_ushort", "__VERIFIER_nondet_ushort"),
     ("__asprintf_chk", "__asprintf_chk"),
     ("__assert_fail", "__assert_fail"),
