@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout, reason = "a program for the command line")]
 
 use parallax_expr::{Label, Op, build};
-use parallax_solver::query::Query;
+use parallax_solver::query::{Expected, Query};
 use parallax_solver::{Answer, Config, Constraint, Holds, Solver};
 use std::time::Duration;
 
@@ -46,25 +46,32 @@ fn measure(what: &str, queries: &[Query], repeat: usize, cache: bool, cheap: boo
             ..Config::default()
         });
         let mut changed = 0;
-        let mut sat = 0;
+        let mut sat = 0u32;
+        let mut contrary = 0u32;
         let start = processor_time();
         for query in queries {
             let mut path = solver.path(&query.store, &query.names);
             query.fill(&mut path);
-            if let Answer::Sat(model) = path.solve(query.path.len(), &query.goal, None) {
+            let answer = path.solve(query.path.len(), &query.goal, None);
+            if let Answer::Sat(model) = &answer {
                 changed += model.bytes.len();
                 sat += 1;
             }
+            contrary += u32::from(matches!(
+                (&answer, &query.answer),
+                (Answer::Sat(_), Some(Expected::Unsat(_)))
+                    | (Answer::Unsat(_), Some(Expected::Sat(_)))
+            ));
         }
         time += processor_time() - start;
-        last = Some((solver.statistics(), changed, sat));
+        last = Some((solver.statistics(), changed, sat, contrary));
     }
-    let Some((statistics, changed, sat)) = last else {
+    let Some((statistics, changed, sat, contrary)) = last else {
         return;
     };
     let count = (queries.len() * repeat) as f64;
     println!(
-        "{what}: {:.0} queries per second of processor time; {:.2} bytes changed per model; {} undecided",
+        "{what}: {:.0} queries per second of processor time; {:.2} bytes changed per model; {} undecided, {contrary} contrary to the log",
         count / time.as_secs_f64(),
         changed as f64 / f64::max(f64::from(sat), 1.0),
         statistics.unknown
