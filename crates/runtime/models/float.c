@@ -5,6 +5,7 @@
  * of ten, both exactly, and what they are multiplied or divided to is rounded once. Elsewhere
  * libc computes it, and the loss is noted. */
 #include "model.h"
+#include "digit.h"
 #include "float.h"
 #include "space.h"
 #include <errno.h>
@@ -22,22 +23,6 @@ long double __strtold_internal(const char *text, char **end, int group);
 static int is_digit(char c)
 {
     return (unsigned)(unsigned char)c - '0' < 10;
-}
-
-/* Value of a hexadecimal digit, or -1. */
-static int hexadecimal_digit(char c)
-{
-    unsigned number = (unsigned)(unsigned char)c - '0';
-    if (number < 10)
-        return (int)number;
-    unsigned letter = ((unsigned)(unsigned char)c | 0x20) - 'a';
-    return letter < 6 ? (int)letter + 10 : -1;
-}
-
-/* Value of a digit in the base, or -1. */
-static int digit_of(char c, int base)
-{
-    return base == 16 ? hexadecimal_digit(c) : is_digit(c) ? c - '0' : -1;
 }
 
 /* Whether the text begins with a word of small letters, whatever its case. */
@@ -84,8 +69,7 @@ static const char *read_digits(const char *s, int base, const char *point, struc
             s += strlen(point);
             behind_point = 1;
         }
-        digit = digit_of(*s, base);
-        if (digit < 0)
+        if (!read_digit(*s, base, &digit))
             return s;
         s++;
         /* Zeros in front need no room. */
@@ -113,9 +97,13 @@ static const char *read_exponent(const char *s, struct reading *reading)
     if ((*s | 0x20) != (reading->shape == hexadecimal ? 'p' : 'e'))
         return s;
     const char *at = s + 1;
-    int is_negative = *at == '-', count = 0;
-    if (*at == '-' || *at == '+')
+    int is_negative = 0, count = 0;
+    if (*at == '-') {
+        is_negative = 1;
         at++;
+    } else if (*at == '+') {
+        at++;
+    }
     if (!is_digit(*at))
         return s;
     long exponent = 0;
@@ -132,9 +120,10 @@ static const char *read_exponent(const char *s, struct reading *reading)
 /* Whether a number starts here: a digit, or the point and a digit. */
 static int starts_number(const char *s, int base, const char *point)
 {
-    if (digit_of(*s, base) >= 0)
+    int digit;
+    if (read_digit(*s, base, &digit))
         return 1;
-    return has_prefix(s, point) && digit_of(s[strlen(point)], base) >= 0;
+    return has_prefix(s, point) && read_digit(s[strlen(point)], base, &digit);
 }
 
 /* Reads as much of the text as is a number. Gives its end. */

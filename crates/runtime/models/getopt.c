@@ -16,7 +16,6 @@
 #include <wchar.h>
 
 char *__plx_m_strchr(const char *s, int c);
-int __plx_m_strncmp(const char *a, const char *b, size_t n);
 
 /* What to do with an argument that is no option. */
 enum ordering { move_behind, stop_there, hand_out };
@@ -107,9 +106,26 @@ static void exchange(char **arguments)
     scan.last = optind;
 }
 
+/* The answer is told by the way taken, not by a symbolic value, which would be asked again. */
 static int is_option(const char *argument)
 {
-    return argument[0] == '-' && argument[1] != '\0';
+    if (argument[0] != '-')
+        return 0;
+    if (argument[1] == '\0')
+        return 0;
+    return 1;
+}
+
+/* Whether a name begins with these characters, of which none is NUL. */
+static int begins_with(const char *name, const char *s, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        if (name[i] == '\0')
+            return 0;
+        if (name[i] != s[i])
+            return 0;
+    }
+    return 1;
 }
 
 /* Of two options with a common beginning it matters not which is meant. */
@@ -191,7 +207,7 @@ static int long_option(const struct call *call, const char *prefix)
     /* A whole name wins; else the first that begins like this, if there is no other. */
     const struct option *first = NULL, *rival = NULL, *option;
     for (option = call->names; option->name != NULL; option++) {
-        if (__plx_m_strncmp(option->name, scan.rest, length) != 0)
+        if (!begins_with(option->name, scan.rest, length))
             continue;
         if (strlen(option->name) == length)
             return take_long(call, prefix, option, value);
@@ -230,9 +246,11 @@ static int short_option(const struct call *call)
 {
     char letter = *scan.rest++;
     const char *known = __plx_m_strchr(call->letters, letter);
-    int is_last = *scan.rest == '\0';
-    if (is_last)
+    int is_last = 0;
+    if (*scan.rest == '\0') {
+        is_last = 1;
         optind++;
+    }
     /* The same letter, but concrete: the comparisons have pinned it down. */
     if (known != NULL)
         letter = *known;
@@ -303,8 +321,11 @@ static int next_argument(const struct call *call, int *has_two_dashes)
     }
     if (stands_at_option) {
         const char *argument = call->arguments[optind];
-        *has_two_dashes = argument[1] == '-';
-        if (!*has_two_dashes || argument[2] != '\0')
+        *has_two_dashes = 0;
+        if (argument[1] != '-')
+            return 0;
+        *has_two_dashes = 1;
+        if (argument[2] != '\0')
             return 0;
         /* Nothing behind "--" is an option. */
         optind++;

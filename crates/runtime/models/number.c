@@ -4,6 +4,7 @@
  * base leaves the end pointer alone, and "0x" without a digit after it is the
  * number 0 followed by an x. */
 #include "model.h"
+#include "digit.h"
 #include "space.h"
 #include <errno.h>
 #include <limits.h>
@@ -18,22 +19,6 @@ struct number {
     int is_negative;
     int is_too_large;
 };
-
-/* Larger than any base. */
-#define NO_DIGIT 99
-
-/* As few comparisons as will do: each is a branch to explore. */
-static int digit_value(char c, int base)
-{
-    unsigned decimal = (unsigned)(unsigned char)c - '0';
-    if (decimal < (base < 10 ? (unsigned)base : 10))
-        return (int)decimal;
-    /* One case of letters; nothing else becomes a letter by this bit. */
-    unsigned letter = ((unsigned)(unsigned char)c | 0x20) - 'a';
-    if (base > 10 && letter < (unsigned)base - 10)
-        return (int)letter + 10;
-    return NO_DIGIT;
-}
 
 /* How many digits always fit. */
 static int safe_digits(int base)
@@ -84,10 +69,7 @@ static int parse(const char *text, char **end, int base, int binary, struct numb
     unsigned long last = ULONG_MAX % (unsigned long)base;
     unsigned long magnitude = 0;
     int safe = safe_digits(base);
-    for (;; s++) {
-        int digit = digit_value(*s, base);
-        if (digit == NO_DIGIT)
-            break;
+    for (int digit; read_digit(*s, base, &digit); s++) {
         if (s - digits >= safe &&
             (magnitude > limit || (magnitude == limit && (unsigned long)digit > last)))
             number->is_too_large = 1;

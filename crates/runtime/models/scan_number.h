@@ -2,6 +2,7 @@
 #ifndef PARALLAX_SCAN_NUMBER_H
 #define PARALLAX_SCAN_NUMBER_H
 
+#include "digit.h"
 #include "scan_source.h"
 #include <errno.h>
 #include <langinfo.h>
@@ -35,15 +36,6 @@ struct digits {
     unsigned long magnitude;
     int base, count, is_negative, is_too_large;
 };
-
-static int digit_of(unsigned char c, int base)
-{
-    unsigned decimal = (unsigned)c - '0';
-    if (decimal < (base < 10 ? (unsigned)base : 10))
-        return (int)decimal;
-    unsigned letter = ((unsigned)c | 0x20) - 'a';
-    return base == 16 && letter < 6 ? (int)letter + 10 : -1;
-}
 
 static void add_digit(struct digits *digits, int digit)
 {
@@ -87,10 +79,12 @@ static int is_null_pointer(struct source *from)
 /* Takes the sign; false if nothing comes after it. */
 static int take_sign(struct source *from, int *width, int *is_negative, int *is_signed)
 {
-    *is_signed = from->c == '-' || from->c == '+';
-    if (!*is_signed)
+    *is_signed = 0;
+    if (from->c == '-')
+        *is_negative = 1;
+    else if (from->c != '+')
         return 1;
-    *is_negative = from->c == '-';
+    *is_signed = 1;
     if (*width > 0)
         --*width;
     return next(from);
@@ -127,8 +121,8 @@ static enum outcome scan_integer(struct source *from, struct directive *directiv
     if (digits.base == 0)
         digits.base = 10;
     while (more && width != 0) {
-        int digit = digit_of(from->c, digits.base);
-        if (digit < 0)
+        int digit;
+        if (!read_digit((char)from->c, digits.base, &digit))
             break;
         add_digit(&digits, digit);
         if (width > 0)
@@ -197,7 +191,8 @@ static void take_digits(struct source *from, int width, int more, int is_hexadec
     int has_point = 0, has_exponent = 0, may_be_sign = 0;
     while (more) {
         unsigned char c = from->c;
-        if (is_digit(c) || (is_hexadecimal && !has_exponent && digit_of(c, 16) >= 0)) {
+        int base = is_hexadecimal && !has_exponent ? 16 : 10, digit;
+        if (read_digit((char)c, base, &digit)) {
             add(text, (char)c);
             has_digit = 1;
             may_be_sign = 0;
