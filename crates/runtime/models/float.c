@@ -189,8 +189,10 @@ static const char *read_number(const char *text, struct reading *reading)
             return 0;                                                                              \
         if (exponent < 0)                                                                          \
             *value = (type)mantissa / name##_power(is_decimal ? 10 : 2, -exponent);                \
-        else                                                                                       \
+        else if (exponent > 0)                                                                     \
             *value = (type)mantissa * name##_power(is_decimal ? 10 : 2, exponent);                 \
+        else                                                                                       \
+            *value = (type)mantissa;                                                               \
         return 1;                                                                                  \
     }
 EVALUATE(as_float, float, FLT_MANT_DIG, 10, 64)
