@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-abi", &[]),
     ("parallax-record", &["parallax-abi"]),
     ("parallax-expr", &["parallax-abi"]),
+    ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
     (
         "parallax-plugin",
@@ -39,6 +40,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-abi",
             "parallax-record",
             "parallax-expr",
+            "parallax-solver",
             "parallax-capture",
             "parallax-bundle",
         ],
@@ -49,6 +51,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-abi",
             "parallax-record",
             "parallax-expr",
+            "parallax-solver",
             "parallax-bundle",
             "parallax-capture",
             "parallax-engine",
