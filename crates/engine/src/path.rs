@@ -24,7 +24,7 @@ pub enum Choice {
     Fixed,
     /// The object that a pointer from memory points to: what is read there is another thing for each.
     Object,
-    /// A condition that the program itself demands. It is never to be changed.
+    /// A condition that the program itself demands: it is only ever changed so that it holds.
     Assumed,
 }
 

@@ -75,6 +75,10 @@ impl Explorer<'_> {
             });
         };
         match decision.choice {
+            // A run that does not meet a demand ends there; one that does goes on.
+            Choice::Assumed if decision.value == 0 => {
+                offer(Goal::Otherwise { decision: number }, 1);
+            }
             Choice::Assumed => {}
             Choice::Side => offer(Goal::Side { decision: number }, decision.value ^ 1),
             Choice::Case => {
