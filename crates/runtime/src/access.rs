@@ -197,6 +197,7 @@ pub fn store(laddress: u32, address: u64, size: u64, site: u64) {
         ..new_event(EventKind::Store)
     };
     log(core, event, &[size, address]);
+    core.settled.settle(at.label);
 }
 
 /// Fixes a labelled value to its present one.
@@ -229,6 +230,7 @@ fn log_fixed(core: &mut Core, label: u32, value: u64, reason: u8, site: u64) {
         ..new_event(EventKind::Concretize)
     };
     log(core, event, &[reason.into()]);
+    core.settled.settle(label);
 }
 
 /// A length that a memory function was given: logged with the object that it writes to, and fixed.

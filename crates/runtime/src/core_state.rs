@@ -8,11 +8,13 @@ use crate::memo::{BinaryKey, LoadKey, Memo};
 use crate::models::Mapping;
 use crate::nodes::Nodes;
 use crate::objects::Objects;
+use crate::settled::Settled;
 use crate::tables::Tables;
 
 /// The runtime's mutable state.
 pub struct Core {
     pub nodes: Nodes,
+    pub settled: Settled,
     pub operations: Memo<BinaryKey>,
     pub loads: Memo<LoadKey>,
     /// Contexts by (parent, site).
@@ -31,6 +33,7 @@ pub struct Core {
 /// Reached through [`crate::lock::enter`] only.
 pub static CORE: Global<Core> = Global::new(Core {
     nodes: Nodes::new(),
+    settled: Settled::new(),
     operations: Memo::new(),
     loads: Memo::new(),
     contexts: Map::new(),

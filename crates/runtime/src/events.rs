@@ -29,6 +29,7 @@ pub fn branch(kind: EventKind, label: u32, taken: u32, site: u64) {
         context,
         ..new_event(kind)
     });
+    core.settled.settle(label);
 }
 
 pub fn switch(label: u32, value: u64, successor: u32, site: u64) {

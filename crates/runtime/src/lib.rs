@@ -38,6 +38,7 @@ mod objects;
 mod ops;
 mod presence;
 mod private;
+mod settled;
 mod shadow;
 mod stack;
 mod start;

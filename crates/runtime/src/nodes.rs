@@ -121,8 +121,8 @@ impl Nodes {
     }
 }
 
-/// What the program gets for a label that construction returned: constants are
-/// concrete, and refused nodes are a loss.
+/// What the program gets for a label that construction returned: constants and what the path has
+/// settled are concrete, and refused nodes are a loss.
 #[inline]
 pub fn finish(core: &mut Core, label: Label, site: u64) -> Label {
     if label == 0 {
@@ -132,7 +132,7 @@ pub fn finish(core: &mut Core, label: Label, site: u64) -> Label {
         }
         return 0;
     }
-    if trace::node(label).op == Op::Const as u8 {
+    if trace::node(label).op == Op::Const as u8 || core.settled.contains(label) {
         0
     } else {
         label

@@ -43,7 +43,8 @@ impl Operand {
     }
 }
 
-/// The operand with its label removed if the label does not stand for the value.
+/// The operand with its label removed if the label does not stand for the value, or if the path leaves it no
+/// other.
 #[inline]
 pub fn checked(core: &mut Core, operand: Operand, width: u32, op: u8, site: u64) -> Operand {
     let operand = operand.cut(width);
@@ -51,10 +52,13 @@ pub fn checked(core: &mut Core, operand: Operand, width: u32, op: u8, site: u64)
         return operand;
     }
     let node = trace::node(operand.label);
-    if u32::from(node.width) == width && value(node) == operand.value {
+    let is_right = u32::from(node.width) == width && value(node) == operand.value;
+    if is_right && !core.settled.contains(operand.label) {
         return operand;
     }
-    report_difference(core, operand, op, site);
+    if !is_right {
+        report_difference(core, operand, op, site);
+    }
     Operand {
         label: 0,
         ..operand
@@ -115,7 +119,7 @@ pub fn unary(packed: u64, a: Operand, site: u64) -> u32 {
         lb: 0,
     };
     let known = core.operations.get(&key);
-    if known != 0 {
+    if known != 0 && !core.settled.contains(known) {
         return known;
     }
     let core = &mut *core;
@@ -168,6 +172,7 @@ pub fn binary(packed: u64, la: u32, lb: u32, a: u64, b: u64, site: u64) -> u32 {
             core.operations.put(key, result);
             result
         }
+        known if core.settled.contains(known) => 0,
         known => known,
     }
 }

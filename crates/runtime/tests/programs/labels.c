@@ -261,12 +261,12 @@ static void threads(void)
 static void contexts(void)
 {
     struct frame outer = {NULL, 51, 0, 0}, inner = {&outer, 0, 0, 0}, again = {&outer, 0, 0, 0};
-    uint32_t byte = label_of(input);
-    uint32_t condition = __plx_binary(CODE(ULT, 8, 1, 0), byte, 0, input[0], 128, 52);
+    uint32_t condition = __plx_binary(CODE(ULT, 8, 1, 0), label_of(input), 0, input[0], 128, 52);
+    uint32_t other = __plx_binary(CODE(ULT, 8, 1, 0), label_of(input + 1), 0, input[1], 128, 52);
     __plx_tls.frame = &inner;
     __plx_branch(condition, input[0] < 128, 53);
     __plx_tls.frame = &again;
-    __plx_branch(condition, input[0] < 128, 54);
+    __plx_branch(other, input[1] < 128, 54);
     __plx_tls.frame = NULL;
     REQUIRE(inner.context == again.context && inner.context > 1 && outer.context == 1);
 }
