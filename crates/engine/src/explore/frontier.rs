@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
+use parallax_abi::SiteId;
+
 /// Number of an explored run.
 pub type RunId = u32;
 
@@ -47,6 +49,8 @@ impl Goal {
 pub struct Candidate {
     pub run: RunId,
     pub goal: Goal,
+    /// Where it would part from the run.
+    pub site: SiteId,
     /// What would be reached: whatever path leads there, in this calling context, and after coming by so often.
     pub levels: [u64; 3],
     /// Identifies the path up to and with the change: tried once.
@@ -181,6 +185,7 @@ mod tests {
             goal: Goal::Side {
                 decision: path as u32,
             },
+            site: SiteId(1),
             levels: [target, target << 32, target << 32],
             path,
             depth: path as u32,

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parallax_abi::SiteId;
 use parallax_solver::{Config, Statistics};
 
 use crate::coverage::{Counted, Counter, Coverage, counted};
@@ -31,7 +32,7 @@ use crate::scenario::Scenario;
 use crate::shared::SharedError;
 use crate::sites::{self, ModuleSites, SiteMap, SitesError};
 
-use frontier::{Frontier, Goal, RunId, mix};
+use frontier::{Candidate, Frontier, Goal, RunId, mix};
 use question::Known;
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Traced, Tried, Work};
@@ -137,6 +138,8 @@ pub struct Summary {
     /// Function or instruction → how often labels were lost there.
     pub losses: BTreeMap<String, u64>,
     pub flips: Flips,
+    /// The first inputs that did not take the branch they were made for.
+    pub misses: Vec<Miss>,
     pub solver: Statistics,
     /// Runs of all builds.
     pub executions: u64,
@@ -144,6 +147,17 @@ pub struct Summary {
     pub tests: u64,
     /// Errors of single runs that were not seen again on the plain or checked program.
     pub unconfirmed: u64,
+}
+
+/// An input that did not take the branch it was made for.
+#[derive(Clone, Debug)]
+pub struct Miss {
+    /// The branch.
+    pub wanted: SiteId,
+    /// Where it left the path instead.
+    pub left_at: Option<SiteId>,
+    pub from: Scenario,
+    pub scenario: Scenario,
 }
 
 /// What became of the inputs that the solver made.
@@ -157,6 +171,8 @@ pub struct Flips {
     pub rejected: u64,
 }
 
+/// Misses that are kept for the report.
+const MOST_MISSES: usize = 20;
 /// Slots: work done at a time, whatever the number of threads.
 const SLOTS: usize = 4;
 /// Ways of one run that are tried together.
@@ -214,6 +230,7 @@ struct Explorer<'e> {
     findings: Vec<Finding>,
     losses: BTreeMap<String, u64>,
     flips: Flips,
+    misses: Vec<Miss>,
     traced_runs: u64,
     tests: u64,
     unconfirmed: u64,
@@ -256,6 +273,7 @@ impl<'e> Explorer<'e> {
             findings: Vec::new(),
             losses: BTreeMap::new(),
             flips: Flips::default(),
+            misses: Vec::new(),
             traced_runs: 0,
             tests: 0,
             unconfirmed: 0,
@@ -366,7 +384,7 @@ impl<'e> Explorer<'e> {
             Tried::Ran(child) => {
                 match child.went {
                     Some(true) => self.flips.taken += 1,
-                    Some(false) => self.flips.missed += 1,
+                    Some(false) => self.miss(&candidate, &child),
                     None => {}
                 }
                 // Another slot may have made the same scenario.
@@ -388,6 +406,18 @@ impl<'e> Explorer<'e> {
             }
         }
         None
+    }
+
+    fn miss(&mut self, candidate: &Candidate, child: &Child) {
+        self.flips.missed += 1;
+        if self.misses.len() < MOST_MISSES {
+            self.misses.push(Miss {
+                wanted: candidate.site,
+                left_at: child.left_at,
+                from: self.runs[candidate.run as usize].scenario.clone(),
+                scenario: child.scenario.clone(),
+            });
+        }
     }
 
     /// Takes in a run; gives it back if it should be run on the checked program.
@@ -549,6 +579,7 @@ impl<'e> Explorer<'e> {
             findings: self.findings,
             losses: self.losses,
             flips: self.flips,
+            misses: self.misses,
             solver,
             executions: slots.iter().map(|slot| slot.runs).sum(),
             tests: self.tests,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use parallax_abi::SiteId;
 use parallax_solver::{Constraint, Holds, Path};
 
 use super::frontier::Goal;
@@ -115,6 +116,15 @@ impl Wanted<'_> {
                 && before(&child.decisions) == before(&self.traced.decisions)
         });
         Some(went)
+    }
+}
+
+impl Wanted<'_> {
+    /// Where a run first decided otherwise than the one that it was made from.
+    pub fn parting(&self, child: &Traced) -> Option<SiteId> {
+        let pairs = self.traced.decisions.iter().zip(&child.decisions);
+        let mut different = pairs.filter(|(old, new)| old.prefix != new.prefix);
+        different.next().map(|(old, _)| old.site)
     }
 }
 

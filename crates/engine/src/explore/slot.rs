@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parallax_abi::SiteId;
 use parallax_abi::trace::SourceKind;
 use parallax_solver::{Answer, Solver};
 
@@ -93,6 +94,8 @@ pub struct Child {
     pub fresh: Vec<Counter>,
     /// Whether it went where the solver said; `None` if nothing was said.
     pub went: Option<bool>,
+    /// If it did not: where it left the path.
+    pub left_at: Option<SiteId>,
 }
 
 /// What a slot brings back.
@@ -170,6 +173,7 @@ impl<'e> Slot<'e> {
             traced: Arc::new(traced),
             fresh,
             went: None,
+            left_at: None,
         })
     }
 
@@ -266,6 +270,10 @@ impl<'e> Slot<'e> {
                         fresh = self.counters.newly_counted(&mut self.counted);
                     }
                     let went = wanted.went(candidate.goal, &child);
+                    let left_at = match went {
+                        Some(false) => wanted.parting(&child),
+                        _ => None,
+                    };
                     let scenario = with_objects(scenario, &child.trace);
                     Tried::Ran(Box::new(Child {
                         scenario,
@@ -273,6 +281,7 @@ impl<'e> Slot<'e> {
                         traced: Arc::new(child),
                         fresh,
                         went,
+                        left_at,
                     }))
                 }
             };

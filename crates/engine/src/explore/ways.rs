@@ -45,6 +45,7 @@ impl Explorer<'_> {
                 goal: Goal::Fail {
                     operation: index as u32,
                 },
+                site: operation.site,
                 levels: [failing, here, here],
                 // Tried on one path of each calling context, not on all paths that lead there.
                 path: here,
@@ -69,6 +70,7 @@ impl Explorer<'_> {
             self.frontier.offer(Candidate {
                 run,
                 goal,
+                site: decision.site,
                 levels: place.levels(value),
                 path: path::extend(before, decision.site.0, decision.choice, value),
                 depth: number,
@@ -133,6 +135,7 @@ impl Explorer<'_> {
             self.frontier.offer(Candidate {
                 run,
                 goal,
+                site: SiteId(0),
                 levels: [target, target, exact],
                 path: mix(exact ^ path),
                 depth: u32::MAX,

@@ -69,6 +69,7 @@ fn assume(label: u32, condition: u64) {
             context,
             ..new_event(EventKind::Assume)
         });
+        core.settled.settle(holds);
     });
 }
 

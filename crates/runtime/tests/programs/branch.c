@@ -12,15 +12,16 @@ void __plx_m__exit(int status) __attribute__((noreturn));
 
 static unsigned char buffer[16];
 
-/* if (buffer[0] + 1 == 'b') at `site`. */
+/* if (buffer[0] + 1 == 'b') at site 1; another letter at each further one, so that nothing is asked twice. */
 static void decide(uint64_t site)
 {
     uint32_t byte = __plx_load(buffer, 1, site);
     unsigned char value = buffer[0];
     uint32_t sum = __plx_binary(CODE(ADD, 8, 8, 0), byte, 0, value, 1, site);
     unsigned char next = (unsigned char)(value + 1);
-    uint32_t condition = __plx_binary(CODE(EQ, 8, 1, 0), sum, 0, next, 'b', site);
-    __plx_branch(condition, next == 'b', site);
+    uint64_t letter = 'b' + site - 1;
+    uint32_t condition = __plx_binary(CODE(EQ, 8, 1, 0), sum, 0, next, letter, site);
+    __plx_branch(condition, next == letter, site);
 }
 
 int main(int argc, char **argv)

@@ -12,6 +12,7 @@ use parallax_engine::archive::{Archive, ArchiveError};
 use parallax_engine::execute::Settings;
 use parallax_engine::explore::{ExploreError, Options, Programs, explore};
 use parallax_engine::region::{Limits, Symbolic};
+use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 
 use super::shared;
@@ -180,9 +181,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut watcher = Watcher::new(archive, absolute, options.time);
     let summary = explore(&programs, &options, &mut watcher)?;
     let kept = watcher.finish(&summary.findings)?;
+    let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
     let report = ExploreReport {
         program: &arguments.program,
         summary: &summary,
+        sites: &sites,
         directory: &output,
         kept: &kept,
     };

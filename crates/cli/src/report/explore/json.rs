@@ -1,6 +1,8 @@
 //! The result of an exploration as JSON.
 
+use parallax_abi::SiteId;
 use parallax_engine::coverage::FileCoverage;
+use parallax_engine::sites::SiteMap;
 use serde_json::{Value, json};
 
 use super::ExploreReport;
@@ -15,6 +17,13 @@ fn file(file: &FileCoverage) -> Value {
         "lines": {"covered": share.covered, "total": share.total},
         "missed": missed.map(|(line, _)| *line).collect::<Vec<_>>(),
     })
+}
+
+fn place(sites: &SiteMap, site: Option<SiteId>) -> Value {
+    match site.and_then(|site| sites.get(site)) {
+        Some(view) => json!(format!("{}:{}", view.file, view.line)),
+        None => Value::Null,
+    }
 }
 
 pub fn render(report: &ExploreReport) -> String {
@@ -71,6 +80,14 @@ pub fn render(report: &ExploreReport) -> String {
                 "undecided": flips.undecided,
                 "rejected": flips.rejected,
             },
+            "misses": summary.misses.iter().map(|miss| {
+                json!({
+                    "wanted": place(report.sites, Some(miss.wanted)),
+                    "left_at": place(report.sites, miss.left_at),
+                    "from": miss.from,
+                    "scenario": miss.scenario,
+                })
+            }).collect::<Vec<_>>(),
             "solver": {"seconds": summary.solver.time().as_secs_f64(), "layers": layers},
         }),
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use parallax_engine::explore::Summary;
+use parallax_engine::sites::SiteMap;
 
 pub use json::render as render_json;
 pub use text::{headline, render as render_text};
@@ -16,6 +17,7 @@ pub struct ExploreReport<'a> {
     /// As the user named it.
     pub program: &'a Path,
     pub summary: &'a Summary,
+    pub sites: &'a SiteMap,
     /// Where tests and findings are.
     pub directory: &'a Path,
     /// Finding → its directory.
