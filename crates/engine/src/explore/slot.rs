@@ -269,7 +269,11 @@ impl<'e> Slot<'e> {
                         covered.run(&scenario, &[self.counters.shared()])?;
                         fresh = self.counters.newly_counted(&mut self.counted);
                     }
+                    // Where the list of arguments ended there now is one, and reading it is no
+                    // question to the input any more: nothing can be said.
+                    let is_longer = scenario.argv.len() > work.scenario.argv.len();
                     let went = wanted.went(candidate.goal, &child);
+                    let went = went.filter(|went| *went || !is_longer);
                     let left_at = match went {
                         Some(false) => wanted.parting(&child),
                         _ => None,
