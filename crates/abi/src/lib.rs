@@ -12,6 +12,7 @@ pub mod entry;
 pub mod layout;
 pub mod model;
 pub mod op;
+pub mod serve;
 pub mod site;
 pub mod tls;
 pub mod trace;

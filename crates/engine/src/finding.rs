@@ -75,7 +75,7 @@ impl Ending {
         let (exit, signal) = match outcome.end {
             End::Exit(status) => (Some(status), None),
             End::Signal(signal) => (None, Some(signal)),
-            End::Timeout | End::OutOfMemory => (None, None),
+            End::Timeout | End::OutOfMemory | End::TooManyProcesses => (None, None),
         };
         Ending {
             exit,
@@ -174,7 +174,7 @@ fn own_error(outcome: &Outcome) -> Option<Problem> {
         })
     };
     match outcome.end {
-        End::Exit(_) | End::OutOfMemory => None,
+        End::Exit(_) | End::OutOfMemory | End::TooManyProcesses => None,
         End::Timeout => problem(Kind::Timeout, "does not come to an end".into()),
         End::Signal(libc::SIGABRT) => {
             if let Some(line) = stderr.lines().find(|line| line.starts_with(REACHED)) {

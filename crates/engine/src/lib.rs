@@ -17,6 +17,7 @@ pub mod libraries;
 pub mod path;
 pub mod region;
 pub mod run;
+pub mod sandbox;
 pub mod sanitizer;
 pub mod scenario;
 pub mod selfcheck;
@@ -24,6 +25,7 @@ pub mod sensitive;
 pub mod shared;
 pub mod sites;
 pub mod trace;
+mod wire;
 
 #[cfg(test)]
 mod sample;

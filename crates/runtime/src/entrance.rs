@@ -3,7 +3,7 @@
 //! The traced variant's `main` is a few lines of C that call [`__plx_enter`], then the program's own
 //! `main`, which is called otherwise there: what `main` is given can be exchanged, and its arguments can carry labels.
 
-use crate::{inputs, tls, trace};
+use crate::{inputs, server, tls, trace};
 use parallax_abi::entry::Arguments;
 
 /// The program's `main`, as an address.
@@ -14,7 +14,13 @@ type Main = *const ();
 /// # Safety
 /// Called once, by our own `main`, with its arguments.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __plx_enter(_arguments: *mut Arguments, main: Main) {
+pub unsafe extern "C" fn __plx_enter(arguments: *mut Arguments, main: Main) {
+    // SAFETY: the caller's own variable.
+    unsafe {
+        if let Some(others) = server::serve() {
+            arguments.write(others);
+        }
+    }
     if trace::active() {
         pass_labels(inputs::main_labels(), main);
     }

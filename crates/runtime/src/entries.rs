@@ -100,7 +100,7 @@ export! {
     }
     __plx_module(globals: Pointer, count: u64) {
         let globals = globals.cast::<Global>().cast_const();
-        events::with_core(|core| core.objects.add_module(globals, count as usize))
+        events::with_books(|core| core.objects.add_module(globals, count as usize))
     }
 }
 

@@ -177,6 +177,15 @@ pub fn with_core(action: impl FnOnce(&mut Core)) {
     }
 }
 
+/// As [`with_core`], also before a trace is there, if one will come: for what later traces must know.
+pub fn with_books(action: impl FnOnce(&mut Core)) {
+    if trace::keeps_books()
+        && let Some(mut core) = lock::enter()
+    {
+        action(&mut core);
+    }
+}
+
 /// The x86-64 `va_list`.
 #[repr(C)]
 pub struct VaList {

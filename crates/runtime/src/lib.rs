@@ -38,6 +38,8 @@ mod objects;
 mod ops;
 mod presence;
 mod private;
+mod processes;
+mod server;
 mod settled;
 mod shadow;
 mod stack;

@@ -36,6 +36,8 @@ const YIELDS_BEFORE_DOUBT: u32 = 1000;
 /// Remembers who this process is. Called once, before there are threads.
 pub fn set_up(process: u32) {
     PROCESS.store(process, Relaxed);
+    // A process that was forked to be traced has its parent's thread number in mind.
+    GENERATION.fetch_add(1, Relaxed);
     let Some(page) = sys::allocate(PAGE) else {
         return;
     };

@@ -15,15 +15,15 @@
 //! in its place.
 
 use crate::sys::{self, Errno};
-use crate::{inputs, lock, private, trace};
+use crate::{inputs, lock, private, server, trace};
 use core::arch::asm;
 use core::ffi::CStr;
 use core::mem::offset_of;
-use parallax_abi::entry::symbol;
+use parallax_abi::entry::{Arguments, symbol};
 use parallax_abi::layout::*;
 use parallax_abi::trace::{ENVIRONMENT, Event, EventKind, Header, PRIVATE, Refusal, flags};
 
-type Strings = *mut *const u8;
+pub type Strings = *mut *const u8;
 
 /// Set in the environment of a program that executed itself anew, so that it
 /// does not do so again. Removed before the program sees it.
@@ -113,14 +113,38 @@ unsafe extern "C" fn set_up(argc: i32, argv: Strings, envp: Strings) {
             }
             refuse(wish, argv, envp);
         }
-        let attached = match wish {
-            Wish::Untraced => false,
-            Wish::Private => private::create().is_some(),
-            Wish::Descriptor(descriptor) => trace::attach(descriptor).is_ok(),
-        };
-        if attached {
+        let socket = lookup(envp, server::ENVIRONMENT).and_then(server::parse);
+        if let Some(socket) = socket {
+            server::prepare(socket);
+        } else if attach(wish) {
+            begin(argc, argv, envp);
+        } else {
+            return;
+        }
+        log_exits();
+    }
+}
+
+/// Starts tracing in a process that the run server forked, as in a program that has just started.
+///
+/// # Safety
+/// The lists of C strings are ended by null and stay.
+pub unsafe fn begin_run(arguments: &Arguments) {
+    let Arguments { argc, argv, envp } = *arguments;
+    // SAFETY: passed on to the caller.
+    unsafe {
+        let wish = lookup(envp, ENVIRONMENT).map_or(Wish::Untraced, parse);
+        if attach(wish) {
             begin(argc, argv, envp);
         }
+    }
+}
+
+fn attach(wish: Wish) -> bool {
+    match wish {
+        Wish::Untraced => false,
+        Wish::Private => private::create().is_some(),
+        Wish::Descriptor(descriptor) => trace::attach(descriptor).is_ok(),
     }
 }
 
@@ -185,23 +209,25 @@ unsafe fn begin(argc: i32, argv: Strings, envp: Strings) {
             }
             inputs::label_environment(&mut core, envp);
         }
-        #[cfg(all(feature = "freestanding", not(test)))]
-        on_exit(log_exit, core::ptr::null_mut());
     }
 }
 
-#[cfg(all(feature = "freestanding", not(test)))]
 unsafe extern "C" {
-    /// glibc's `atexit` that tells the status. Registered first, so it runs last.
+    /// glibc's `atexit` that tells the status.
     fn on_exit(
         function: extern "C" fn(i32, *mut core::ffi::c_void),
         argument: *mut core::ffi::c_void,
     ) -> i32;
 }
 
-#[cfg(all(feature = "freestanding", not(test)))]
-extern "C" fn log_exit(status: i32, _: *mut core::ffi::c_void) {
-    exit_event(status);
+/// Registered first, so that it runs last.
+#[cfg_attr(not(feature = "freestanding"), allow(dead_code))]
+fn log_exits() {
+    extern "C" fn log_exit(status: i32, _: *mut core::ffi::c_void) {
+        exit_event(status);
+    }
+    // SAFETY: a function that stays.
+    unsafe { on_exit(log_exit, core::ptr::null_mut()) };
 }
 
 /// Logs that the process ends by itself.

@@ -29,8 +29,10 @@ const S_IFSOCK: u32 = 0o140_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Errno(pub i32);
 
+/// # Safety
+/// As the kernel's call of that number.
 #[inline]
-unsafe fn call(number: usize, arguments: [usize; 6]) -> Result<usize, Errno> {
+pub unsafe fn call(number: usize, arguments: [usize; 6]) -> Result<usize, Errno> {
     let [a, b, c, d, e, f] = arguments;
     let result: isize;
     // SAFETY: the caller vouches for the arguments; the kernel clobbers only
@@ -91,7 +93,7 @@ pub fn advise(address: usize, size: usize, advice: usize) -> bool {
 pub struct FileStatus {
     pub device: u64,
     pub inode: u64,
-    /// Names that the file has.
+    /// Names that the file has; for a directory two more than it has directories.
     pub links: u64,
     pub mode: u32,
     pub size: u64,

@@ -5,7 +5,7 @@
 //! several processes can write to one region.
 
 use crate::global::Global;
-use crate::sys;
+use crate::{server, sys};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::*};
 use parallax_abi::VERSION;
 use parallax_abi::layout::MAX_NODES;
@@ -49,6 +49,12 @@ static PROCESS: AtomicU32 = AtomicU32::new(0);
 #[inline(always)]
 pub fn active() -> bool {
     ACTIVE.load(Relaxed)
+}
+
+/// Whether objects must be known: to this trace, or to those of the runs that this process will serve.
+#[inline(always)]
+pub fn keeps_books() -> bool {
+    active() || server::is_waiting()
 }
 
 /// The attached region. Meaningful only if tracing is or was active.

@@ -43,6 +43,10 @@ impl fmt::Display for Ended<'_> {
                 let limit = Palette.bad(&show_bytes(self.memory));
                 format!("used more than {limit} of memory and was stopped (--memory)")
             }
+            End::TooManyProcesses => {
+                let many = Palette.bad("too many processes");
+                format!("had {many} and was stopped")
+            }
         };
         let program = Palette.heading(&self.program.display().to_string());
         writeln!(text, "{program} {ending}")?;
@@ -98,6 +102,7 @@ pub fn json(outcome: &Outcome) -> Value {
         End::Signal(number) => ("signal", None, Some(number)),
         End::Timeout => ("timeout", None, None),
         End::OutOfMemory => ("out-of-memory", None, None),
+        End::TooManyProcesses => ("too-many-processes", None, None),
     };
     json!({
         "end": end,

@@ -8,6 +8,7 @@ use std::ptr;
 use parallax_abi::layout::{LABEL_BASE, LABEL_BYTES};
 
 use super::Check;
+use crate::sandbox::{self, Confinement, Policy};
 
 pub(super) fn checks() -> Vec<Check> {
     vec![
@@ -15,8 +16,9 @@ pub(super) fn checks() -> Vec<Check> {
         address_space(),
         fixed_addresses(),
         stack_limit(),
-        user_namespaces(),
+        namespaces(),
         landlock(),
+        sandbox(),
         processors(),
         memory(),
     ]
@@ -121,48 +123,46 @@ fn stack_limit() -> Check {
     }
 }
 
-fn user_namespaces() -> Check {
-    const NAME: &str = "user namespaces";
-    // SAFETY: the child only makes system calls; `unshare` needs a single-threaded process.
-    let allowed = unsafe {
-        let child = libc::fork();
-        if child == 0 {
-            libc::_exit(libc::unshare(libc::CLONE_NEWUSER));
-        }
-        let mut status = 0;
-        child > 0 && libc::waitpid(child, &mut status, 0) == child && status == 0
-    };
-    if allowed {
-        Check::good(NAME, "permitted")
-    } else {
-        Check::limited(
+fn namespaces() -> Check {
+    const NAME: &str = "namespaces";
+    match &sandbox::detect().namespaces {
+        Ok(()) => Check::good(NAME, "user, mount, pid, network, ipc, uts"),
+        Err(error) => Check::limited(
             NAME,
-            "not permitted: runs of generated inputs are less isolated",
-            "sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000",
-        )
+            error,
+            "sysctl kernel.unprivileged_userns_clone=1 user.max_user_namespaces=10000; \
+             docker run --security-opt seccomp=unconfined",
+        ),
     }
 }
 
 fn landlock() -> Check {
     const NAME: &str = "Landlock";
-    const VERSION: libc::c_uint = 1;
-    // SAFETY: asks for the version only, as the kernel documents it.
-    let version = unsafe {
-        libc::syscall(
-            libc::SYS_landlock_create_ruleset,
-            ptr::null::<libc::c_void>(),
-            0,
-            VERSION,
-        )
-    };
-    if version > 0 {
-        Check::good(NAME, format!("ABI {version}"))
-    } else {
-        Check::limited(
+    match sandbox::detect().landlock {
+        0 => Check::limited(
             NAME,
-            "not available: writes of generated inputs cannot be confined by it",
+            "not available",
             "boot with lsm=landlock,… (Linux 5.13 or newer)",
-        )
+        ),
+        version => Check::good(NAME, format!("ABI {version}")),
+    }
+}
+
+/// What the two come to.
+fn sandbox() -> Check {
+    const NAME: &str = "sandbox";
+    match sandbox::choose(Policy::Required) {
+        Ok(confinement @ Confinement::Landlock) => Check::limited(
+            NAME,
+            confinement.describe(),
+            "permit namespaces (see above)",
+        ),
+        Ok(confinement) => Check::good(NAME, confinement.describe()),
+        Err(error) => Check::missing(
+            NAME,
+            error.to_string(),
+            "permit namespaces (see above), or say --no-sandbox where it does not matter",
+        ),
     }
 }
 

@@ -614,6 +614,7 @@ fn end_class(end: End) -> u64 {
         End::Signal(signal) => 1 + signal as u64,
         End::Timeout => 1000,
         End::OutOfMemory => 1001,
+        End::TooManyProcesses => 1002,
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) enum Message {
 /// What failed on the way to the program.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     Fork,
     Descriptors,
     Directory,
@@ -178,13 +178,7 @@ unsafe fn child(plan: &Plan) -> ! {
         limit_stack(!plan.shared.is_empty());
         no_core();
         be_the_first_to_go();
-        // Equal addresses in every run; where a filter forbids it, the runtime copes.
-        let personality = libc::personality(0xffff_ffff);
-        if personality >= 0 {
-            libc::personality(
-                personality as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong,
-            );
-        }
+        keep_addresses();
         reset_signals();
         if !plan.directory.is_null() && libc::chdir(plan.directory) != 0 {
             fail(plan, Stage::Directory);
@@ -204,7 +198,7 @@ unsafe fn fail(plan: &Plan, stage: Stage) -> ! {
 /// With an unlimited stack the kernel puts mappings where the runtime's tables must go. Frames of
 /// instrumented functions are larger than plain ones: recursion that the plain program survives must
 /// not end the traced one.
-unsafe fn limit_stack(is_instrumented: bool) {
+pub(crate) unsafe fn limit_stack(is_instrumented: bool) {
     const USUAL: libc::rlim_t = 8 << 20;
     const FRAME_RATIO: libc::rlim_t = 8;
     // The kernel leaves this much room for the stack anyway, so mappings stay where they are.
@@ -227,6 +221,19 @@ unsafe fn limit_stack(is_instrumented: bool) {
     }
 }
 
+/// Equal addresses in every run; where a filter forbids it, the runtime copes.
+pub(crate) unsafe fn keep_addresses() {
+    // SAFETY: takes effect with the next program image only.
+    unsafe {
+        let personality = libc::personality(0xffff_ffff);
+        if personality >= 0 {
+            libc::personality(
+                personality as libc::c_ulong | libc::ADDR_NO_RANDOMIZE as libc::c_ulong,
+            );
+        }
+    }
+}
+
 /// A core file per crash helps nobody: crashes are what is looked for.
 unsafe fn no_core() {
     // SAFETY: plain structs.
@@ -242,7 +249,7 @@ unsafe fn no_core() {
 }
 
 /// If memory ends before our own limit notices, the kernel shall choose the program.
-unsafe fn be_the_first_to_go() {
+pub(crate) unsafe fn be_the_first_to_go() {
     // SAFETY: valid strings; a failure is harmless.
     unsafe {
         let fd = libc::open(
@@ -258,7 +265,7 @@ unsafe fn be_the_first_to_go() {
 
 /// The Rust runtime ignores SIGPIPE; programs expect the default. The mask of the
 /// forking thread is inherited too.
-unsafe fn reset_signals() {
+pub(crate) unsafe fn reset_signals() {
     // SAFETY: plain structs.
     unsafe {
         libc::signal(libc::SIGPIPE, libc::SIG_DFL);
@@ -268,7 +275,7 @@ unsafe fn reset_signals() {
     }
 }
 
-unsafe fn close_all_but(one: RawFd, other: RawFd) {
+pub(crate) unsafe fn close_all_but(one: RawFd, other: RawFd) {
     let (low, high) = (one.min(other), one.max(other));
     let close = |from: RawFd, to: RawFd| {
         if from <= to {
@@ -283,7 +290,7 @@ unsafe fn close_all_but(one: RawFd, other: RawFd) {
 
 /// Waits until the program has ended (its status) or the engine wants an end (`None`).
 /// Orphans that end meanwhile are buried.
-unsafe fn wait_for(program: libc::pid_t, control: RawFd) -> Option<i32> {
+pub(crate) unsafe fn wait_for(program: libc::pid_t, control: RawFd) -> Option<i32> {
     const BURIAL_MILLIS: libc::c_int = 50;
     // SAFETY: system calls on plain numbers and local buffers.
     unsafe {
@@ -316,7 +323,7 @@ unsafe fn wait_for(program: libc::pid_t, control: RawFd) -> Option<i32> {
 
 /// Kills all descendants, however they detached themselves; returns how many processes
 /// other than the program there were.
-unsafe fn end_everything(program: libc::pid_t) -> u32 {
+pub(crate) unsafe fn end_everything(program: libc::pid_t) -> u32 {
     // More rounds than any nesting of processes; only a process that cannot be
     // killed (uninterruptible sleep, other user) gets that far.
     const ROUNDS: u32 = 2000;

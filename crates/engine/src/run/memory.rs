@@ -11,7 +11,7 @@ use super::processes::descendants;
 
 /// Whether the descendants of `keeper` together use more than `limit` bytes,
 /// private and shared memory (the trace is that), mapped files not counted.
-pub(super) fn exceeds(keeper: libc::pid_t, limit: u64) -> bool {
+pub(crate) fn exceeds(keeper: libc::pid_t, limit: u64) -> bool {
     let descendants = descendants(keeper);
     let sum = |of: fn(libc::pid_t) -> u64| -> u64 { descendants.iter().map(|pid| of(*pid)).sum() };
     sum(resident) > limit && sum(proportional) > limit

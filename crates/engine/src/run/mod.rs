@@ -5,11 +5,11 @@
 //! program are found and ended, and that notices when the engine itself dies. The program gets a
 //! session of its own, so that signals to its process group reach nobody else.
 
-mod keeper;
-mod memory;
-mod output;
-mod prepare;
-mod processes;
+pub(crate) mod keeper;
+pub(crate) mod memory;
+pub(crate) mod output;
+pub(crate) mod prepare;
+pub(crate) mod processes;
 
 use std::ffi::OsString;
 use std::io;
@@ -82,6 +82,8 @@ pub enum End {
     Timeout,
     /// It was ended because it used more memory than allowed.
     OutOfMemory,
+    /// It was ended because it had more processes than allowed.
+    TooManyProcesses,
 }
 
 /// What came out of a run.

@@ -35,7 +35,7 @@ impl Captured {
 }
 
 /// Reads both streams while the program runs.
-pub(super) struct Collector {
+pub(crate) struct Collector {
     streams: Vec<Stream>,
 }
 

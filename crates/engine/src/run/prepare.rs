@@ -7,14 +7,15 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::ptr;
 
-use parallax_abi::{cover, trace};
+use parallax_abi::{cover, serve, trace};
 
 use super::{Launch, RunError, Stdin};
 use crate::shared::Shared;
 
 /// What programs find shared memory by. Never inherited: the descriptor that an outer variable names is
 /// not the program's.
-const VARIABLES: [&str; 2] = [trace::ENVIRONMENT, cover::ENVIRONMENT];
+pub(crate) const VARIABLES: [&str; 3] =
+    [trace::ENVIRONMENT, cover::ENVIRONMENT, serve::ENVIRONMENT];
 
 /// A descriptor of the engine's, and the number that it has in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,7 +144,7 @@ fn variable(name: &OsStr, value: &OsStr) -> Result<CString, RunError> {
 
 /// A descriptor number that programs do not use by accident: the highest that the limit
 /// allows, at most 1023 (`select` and shells expect small ones below).
-fn high_descriptor() -> RawFd {
+pub(crate) fn high_descriptor() -> RawFd {
     let mut limit = libc::rlimit {
         rlim_cur: 0,
         rlim_max: 0,
@@ -199,7 +200,7 @@ fn open(path: impl AsRef<std::path::Path>) -> io::Result<OwnedFd> {
 }
 
 /// A read-only descriptor of an anonymous file with these bytes.
-fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
+pub(crate) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     // SAFETY: the name is a valid C string; the result is checked.
     let fd = unsafe { libc::memfd_create(c"stdin".as_ptr(), libc::MFD_CLOEXEC) };
     if fd < 0 {

@@ -3,7 +3,7 @@
 use std::fs;
 
 /// All processes below `root`, without it.
-pub(super) fn descendants(root: libc::pid_t) -> Vec<libc::pid_t> {
+pub(crate) fn descendants(root: libc::pid_t) -> Vec<libc::pid_t> {
     let mut found = Vec::new();
     let mut open = vec![root];
     while let Some(pid) = open.pop() {

@@ -48,7 +48,7 @@ fn log_size(label: u32, size: usize) {
 /// An object begins to live.
 #[inline]
 unsafe fn born(object: Bytes, size: usize) {
-    if !object.is_null() && trace::active() {
+    if !object.is_null() && trace::keeps_books() {
         // SAFETY: the allocator just gave the memory out.
         unsafe {
             shadow::clear(object as u64, size as u64);
@@ -59,7 +59,7 @@ unsafe fn born(object: Bytes, size: usize) {
 
 /// An object's life ends: its labels must not be found by the next owner.
 unsafe fn dies(object: Bytes) {
-    if object.is_null() || trace::header().is_none() {
+    if object.is_null() || (trace::header().is_none() && !trace::keeps_books()) {
         return;
     }
     let address = object as u64;
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn __plx_m_reallocarray(old: Bytes, count: usize, size: us
 
 /// `realloc` with the labels moving along. `realloc(p, 0)` frees in glibc.
 unsafe fn resize(old: Bytes, size: usize) -> Bytes {
-    if trace::header().is_none() {
+    if trace::header().is_none() && !trace::keeps_books() {
         // SAFETY: the program's own call.
         return unsafe { realloc(old, size) };
     }
@@ -178,7 +178,7 @@ unsafe fn resize(old: Bytes, size: usize) -> Bytes {
                 shadow::clear(from, had);
             }
         }
-        if trace::active() {
+        if trace::keeps_books() {
             heap::add(to, size);
         }
         new

@@ -12,6 +12,7 @@ use parallax_engine::archive::{Archive, ArchiveError};
 use parallax_engine::execute::Settings;
 use parallax_engine::explore::{ExploreError, Options, Programs, explore};
 use parallax_engine::region::{Limits, Symbolic};
+use parallax_engine::sandbox::Policy;
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 
@@ -90,6 +91,10 @@ pub struct Arguments {
     /// Where tests and findings are kept
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
+
+    /// Run generated inputs without a sandbox: they can do whatever you can
+    #[arg(long)]
+    no_sandbox: bool,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -233,6 +238,12 @@ fn settings(arguments: &Arguments) -> Settings {
             .into_iter()
             .map(|(name, value)| (name.into(), value))
             .collect(),
+        sandbox: if arguments.no_sandbox {
+            Policy::Off
+        } else {
+            Policy::Required
+        },
+        ..Settings::default()
     }
 }
 

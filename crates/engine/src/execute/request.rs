@@ -1,0 +1,127 @@
+//! A run as it is asked for: strings in slots, descriptors with their numbers.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use parallax_abi::serve::{Kind, MAX_BODY, MAX_NUMBERS, Request, slot};
+
+use crate::run::RunError;
+
+/// The kernel executes no program with a longer string; a server must not either.
+const MAX_STRING: usize = 128 << 10;
+
+/// A request and its body.
+pub(super) struct Message {
+    pub request: Request,
+    pub body: Vec<u8>,
+}
+
+impl Message {
+    pub fn new(
+        program: &Path,
+        directory: &Path,
+        arguments: &[&OsStr],
+        environment: &[(OsString, OsString)],
+        numbers: &[i32],
+    ) -> Result<Message, RunError> {
+        let mut body = Body::default();
+        body.add(&[program.as_os_str().as_bytes()])?;
+        body.add(&[directory.as_os_str().as_bytes()])?;
+        for argument in arguments {
+            body.add(&[argument.as_bytes()])?;
+        }
+        for (name, value) in environment {
+            body.add(&[name.as_bytes(), b"=", value.as_bytes()])?;
+        }
+        let mut all = [-1; MAX_NUMBERS];
+        for (place, number) in all.iter_mut().zip(numbers) {
+            *place = *number;
+        }
+        let request = Request {
+            kind: Kind::Run as u32,
+            body: u32::try_from(body.0.len()).map_err(|_| RunError::TooLong)?,
+            arguments: arguments.len() as u32,
+            variables: environment.len() as u32,
+            numbers: all,
+        };
+        Ok(Message {
+            request,
+            body: body.0,
+        })
+    }
+
+    pub fn stop() -> Message {
+        Message {
+            request: Request {
+                kind: Kind::Stop as u32,
+                body: 0,
+                arguments: 0,
+                variables: 0,
+                numbers: [-1; MAX_NUMBERS],
+            },
+            body: Vec::new(),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Body(Vec<u8>);
+
+impl Body {
+    /// Adds a string made of parts.
+    fn add(&mut self, parts: &[&[u8]]) -> Result<(), RunError> {
+        let start = self.0.len();
+        for part in parts {
+            if part.contains(&0) {
+                return Err(RunError::Nul);
+            }
+            self.0.extend_from_slice(part);
+        }
+        let length = self.0.len() - start + 1;
+        self.0.resize(start + slot(length), 0);
+        if length > MAX_STRING || self.0.len() > MAX_BODY {
+            return Err(RunError::TooLong);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(arguments: &[&str]) -> Result<Message, RunError> {
+        let arguments: Vec<&OsStr> = arguments.iter().map(OsStr::new).collect();
+        let environment = [("A".into(), "b".into())];
+        let (program, directory) = (Path::new("/bin/p"), Path::new("/"));
+        Message::new(program, directory, &arguments, &environment, &[9])
+    }
+
+    #[test]
+    fn no_string_ends_where_another_begins() {
+        let message = message(&["p", "exactly fifteen", "sixteen letters!"]).unwrap();
+        let starts: Vec<usize> = ["/bin/p", "p", "exactly fifteen", "sixteen letters!", "A=b"]
+            .iter()
+            .map(|text| {
+                let ended = [b"\0", text.as_bytes(), b"\0\0"].concat();
+                let with_zero_before = [b"\0", &*message.body].concat();
+                let found = with_zero_before
+                    .windows(ended.len())
+                    .position(|window| window == ended);
+                found.unwrap_or_else(|| panic!("{text}"))
+            })
+            .collect();
+        assert!(starts.iter().all(|start| start % 16 == 0), "{starts:?}");
+        assert!(starts.is_sorted());
+        assert_eq!(message.request.arguments, 3);
+        assert_eq!(message.request.numbers, [9, -1, -1, -1]);
+    }
+
+    #[test]
+    fn strings_that_no_program_could_get_are_refused() {
+        assert!(matches!(message(&["p", "a\0b"]), Err(RunError::Nul)));
+        let long = "x".repeat(MAX_STRING);
+        assert!(matches!(message(&["p", &long]), Err(RunError::TooLong)));
+    }
+}

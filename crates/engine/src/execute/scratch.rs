@@ -1,0 +1,133 @@
+//! The files of a run: laid out before it, cleared away before the next.
+//!
+//! They are reached through a descriptor of the sandbox's file system, not by path: in a mount namespace they are
+//! nowhere else. Nothing runs in the sandbox meanwhile, so nobody plays tricks with links.
+
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::{ExecuteError, lay_out};
+use crate::sandbox::{Confinement, Init, PRIVATE, Place, WORK};
+use crate::scenario::{Scenario, ktest};
+
+/// What is in a sandbox's file system when nobody has been there.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// Paths of our own that must stay, with those that lead to them.
+    own: BTreeSet<PathBuf>,
+    leading: BTreeSet<PathBuf>,
+    /// Files in use by ourselves; `None` if the file system is shared with others.
+    count: Option<u64>,
+}
+
+impl Scratch {
+    pub fn new(init: &Init, place: &Place, confinement: Confinement) -> Scratch {
+        let is_apart = matches!(confinement, Confinement::Namespaces { .. });
+        let own: BTreeSet<PathBuf> = place.own_paths().into_iter().collect();
+        let leading = own
+            .iter()
+            .flat_map(|path| path.ancestors().skip(1).map(Path::to_owned))
+            .collect();
+        Scratch {
+            own,
+            leading,
+            count: if is_apart { count(init) } else { None },
+        }
+    }
+
+    /// Makes everything as it was at first, then lays out the scenario's files.
+    pub fn prepare(&self, init: &Init, scenario: &Scenario) -> Result<(), ExecuteError> {
+        let root = root(init);
+        let work = root.join(WORK.to_str().expect("ASCII"));
+        if self.count.is_none() || count(init) != self.count {
+            self.clear(&root, Path::new(WORK.to_str().expect("ASCII")))
+                .map_err(ExecuteError::Scratch)?;
+            if self.count.is_some() {
+                for private in &PRIVATE {
+                    self.clear(&root, Path::new(private.name.to_str().expect("ASCII")))
+                        .map_err(ExecuteError::Scratch)?;
+                }
+            }
+        }
+        let usual = Permissions::from_mode(0o755);
+        let now = fs::metadata(&work).map_err(ExecuteError::Scratch)?;
+        if now.permissions().mode() & 0o7777 != usual.mode() {
+            fs::set_permissions(&work, usual).map_err(ExecuteError::Scratch)?;
+        }
+        lay_out(&work, scenario)?;
+        let Some((name, bytes)) = ktest::layout(scenario) else {
+            return Ok(());
+        };
+        fs::write(work.join(name), bytes).map_err(ExecuteError::Scratch)
+    }
+
+    /// Empties a directory, but for what is ours.
+    fn clear(&self, root: &Path, directory: &Path) -> io::Result<()> {
+        let full = root.join(directory);
+        for entry in entries(&full)? {
+            let entry = entry?;
+            let path = directory.join(entry.file_name());
+            if self.own.contains(&path) {
+                continue;
+            }
+            if self.leading.contains(&path) {
+                self.clear(root, &path)?;
+            } else if entry.file_type()?.is_dir() {
+                remove_directory(&entry.path())?;
+            } else {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The file system's root as a path of ours.
+fn root(init: &Init) -> PathBuf {
+    format!("/proc/self/fd/{}", init.files.as_raw_fd()).into()
+}
+
+/// How many files the file system holds.
+fn count(init: &Init) -> Option<u64> {
+    // SAFETY: plain data, filled in by the call.
+    unsafe {
+        let mut status: libc::statfs = std::mem::zeroed();
+        (libc::fstatfs(init.files.as_raw_fd(), &mut status) == 0)
+            .then(|| status.f_files - status.f_ffree)
+    }
+}
+
+/// The entries of a directory, even if its owner has locked himself out.
+fn entries(directory: &Path) -> io::Result<fs::ReadDir> {
+    fs::read_dir(directory).or_else(|_| {
+        fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+        fs::read_dir(directory)
+    })
+}
+
+fn remove_directory(directory: &Path) -> io::Result<()> {
+    let Err(error) = fs::remove_dir_all(directory) else {
+        return Ok(());
+    };
+    if error.kind() != io::ErrorKind::PermissionDenied {
+        return Err(error);
+    }
+    unlock(directory)?;
+    fs::remove_dir_all(directory)
+}
+
+/// Makes all directories below writable again.
+fn unlock(directory: &Path) -> io::Result<()> {
+    fs::set_permissions(directory, Permissions::from_mode(0o700))?;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            unlock(&entry.path())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! One run, watched over a socket: output is collected, limits are kept.
+
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+use parallax_abi::serve::{Answer, Reply, Step};
+
+use super::request::Message;
+use crate::run::output::Collector;
+use crate::run::{Captured, End, Output, RunError, memory, processes};
+use crate::wire;
+
+/// How long the processes of a run may take to end before they are given up.
+const ENDING: Duration = Duration::from_secs(2);
+/// How often memory and processes are looked at.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// What a run may use.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    pub timeout: Duration,
+    pub memory: u64,
+    pub processes: u32,
+    pub output: usize,
+}
+
+/// A run that ended.
+pub(super) struct Finished {
+    pub reply: Reply,
+    pub ended_by_us: Option<End>,
+    /// The run did not begin.
+    pub failed: Option<(Step, i32)>,
+    pub stdout: Captured,
+    pub stderr: Captured,
+    pub duration: Duration,
+}
+
+/// Why there is no result.
+pub(super) enum WatchError {
+    /// Nobody is at the other end any more, or nobody answers: how that was noticed.
+    Lost(&'static str),
+    Run(RunError),
+}
+
+impl From<RunError> for WatchError {
+    fn from(error: RunError) -> WatchError {
+        WatchError::Run(error)
+    }
+}
+
+/// Asks for a run and waits for its end. `root` is the process below which all of its processes are.
+pub(super) fn watch(
+    socket: &UnixStream,
+    root: libc::pid_t,
+    message: &Message,
+    stdin: BorrowedFd<'_>,
+    shared: &[BorrowedFd<'_>],
+    bounds: &Bounds,
+) -> Result<Finished, WatchError> {
+    let system = |what| move |source| RunError::System { what, source };
+    let limit = bounds.output;
+    let (mut collector, stdout, stderr) =
+        Collector::new(Output::Capture { limit }).map_err(system("create a pipe"))?;
+    let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
+        unreachable!("output is captured");
+    };
+    let mut descriptors = vec![stdin, stdout.as_fd(), stderr.as_fd()];
+    descriptors.extend_from_slice(shared);
+    let started = Instant::now();
+    wire::send_request(socket, &message.request, &message.body, &descriptors)
+        .map_err(|_| WatchError::Lost("nobody takes requests"))?;
+    drop((stdout, stderr));
+    let mut ended_by_us: Option<(End, Instant)> = None;
+    let mut next_look = started + INTERVAL;
+    let mut failed = None;
+    let reply = loop {
+        let now = Instant::now();
+        let deadline = match ended_by_us {
+            None => started + bounds.timeout,
+            Some((_, at)) => at + ENDING,
+        };
+        let mut wish = None;
+        if now >= deadline {
+            if ended_by_us.is_some() {
+                return Err(WatchError::Lost("a run could not be ended"));
+            }
+            wish = Some(End::Timeout);
+        } else if ended_by_us.is_none() && now >= next_look {
+            next_look = now + INTERVAL;
+            wish = excess(root, bounds);
+        }
+        if let Some(end) = wish {
+            let stop = Message::stop();
+            wire::send_request(socket, &stop.request, &[], &[])
+                .map_err(|_| WatchError::Lost("nobody is there to end a run"))?;
+            ended_by_us = Some((end, now));
+            continue;
+        }
+        if wait(socket, &mut collector, deadline.min(next_look) - now)? {
+            let (reply, _) = wire::receive_reply(socket)
+                .map_err(|_| WatchError::Lost("its first process has ended"))?;
+            if reply.answer == Answer::Ended as u32 {
+                break reply;
+            }
+            failed = failed.or_else(|| Some((step(reply.leftovers), reply.status)));
+        }
+    };
+    let duration = started.elapsed();
+    let (stdout, stderr) = collector.finish();
+    Ok(Finished {
+        reply,
+        ended_by_us: ended_by_us.map(|(end, _)| end),
+        failed,
+        stdout,
+        stderr,
+        duration,
+    })
+}
+
+/// What a run has too much of.
+fn excess(root: libc::pid_t, bounds: &Bounds) -> Option<End> {
+    // The processes that serve are not the run's.
+    const OURS: usize = 2;
+    if processes::descendants(root).len() > bounds.processes as usize + OURS {
+        return Some(End::TooManyProcesses);
+    }
+    memory::exceeds(root, bounds.memory).then_some(End::OutOfMemory)
+}
+
+/// Waits for output or a reply, at most `time`; whether there is a reply.
+fn wait(socket: &UnixStream, collector: &mut Collector, time: Duration) -> Result<bool, RunError> {
+    let mut polled = collector.poll_list();
+    let streams = polled.len();
+    polled.push(libc::pollfd {
+        fd: socket.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    let millis = time.as_millis().min(1000) as libc::c_int + 1;
+    // SAFETY: a valid array of the given length.
+    let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as _, millis) };
+    if ready < 0 {
+        let source = io::Error::last_os_error();
+        return match source.kind() {
+            io::ErrorKind::Interrupted => Ok(false),
+            _ => Err(RunError::System {
+                what: "wait for the program",
+                source,
+            }),
+        };
+    }
+    if polled[..streams].iter().any(|stream| stream.revents != 0) {
+        collector.read_available();
+    }
+    Ok(polled[streams].revents != 0)
+}
+
+fn step(number: u32) -> Step {
+    [
+        Step::Fork,
+        Step::Descriptors,
+        Step::Directory,
+        Step::Execute,
+    ]
+    .into_iter()
+    .find(|step| *step as u32 == number)
+    .unwrap_or(Step::Request)
+}
