@@ -4,7 +4,7 @@ use crate::compile::Flavour;
 use crate::csmith;
 use crate::generator;
 use crate::rng::Rng;
-use crate::trial::{Failure, Run, Seen, Tool, trial};
+use crate::trial::{Failure, Run, Seen, Tool, Trial};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -124,22 +124,31 @@ fn one(
 fn one_program(plan: &Plan, seed: u64, folder: &Path) -> Result<Option<Seen>, Failure> {
     // Not the generator's stream: a change in the one shall not move the other.
     let flavour = Flavour::draw(&mut Rng::new(seed ^ 0x7061_7261));
+    let trial = Trial {
+        tool: &plan.tool,
+        directory: folder,
+        flavour: &flavour,
+    };
     match plan.origin {
         Origin::Own => {
             let program = generator::generate(seed);
             let runs: Vec<Run> = program.inputs.iter().map(Run::of).collect();
-            trial(&plan.tool, folder, &program.source, &flavour, &runs, true).map(Some)
+            trial.compile(&program.source)?;
+            match trial.run(&runs) {
+                Ok(seen) => Ok(Some(seen)),
+                Err(failure) => trial.check_definedness(&runs).and(Err(failure)),
+            }
         }
         Origin::Csmith => {
-            let Some(source) = csmith::find(seed)? else {
+            if !csmith::find(seed, &trial)? {
                 return Ok(None);
-            };
+            }
             let run = Run {
                 arguments: ["1", csmith::KEY].map(OsString::from).to_vec(),
                 stdin: Vec::new(),
                 file: Vec::new(),
             };
-            trial(&plan.tool, folder, &source, &flavour, &[run], false).map(Some)
+            trial.run(&[run]).map(Some)
         }
     }
 }

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A compile that takes longer is stuck.
-const TIMEOUT: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(900);
 
 /// One way to compile: level and kind of executable.
 #[derive(Clone, Debug, PartialEq, Eq)]

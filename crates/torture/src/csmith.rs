@@ -5,10 +5,9 @@
 //! a way that changes nothing as long as that argument is [`KEY`]: the program computes
 //! what csmith made it compute, and labels flow everywhere.
 
-use crate::compile::{Flavour, compile};
 use crate::process::{self, End};
+use crate::trial::{Failure, Trial};
 use std::fmt::Write;
-use std::fs;
 use std::io;
 use std::process::Command;
 use std::time::Duration;
@@ -17,9 +16,9 @@ use std::time::Duration;
 pub const KEY: &str = "parallax";
 
 /// csmith itself sometimes takes forever.
-const TIMEOUT: Duration = Duration::from_secs(20);
-/// And so do its programs.
-const RUN_TIMEOUT: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// And so do its programs; their CPU time is limited besides.
+const RUN_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Programs with fewer variables to label are boring.
 const ENOUGH_GLOBALS: usize = 4;
@@ -31,27 +30,26 @@ const ATTEMPTS: u64 = 12;
 /// A program that takes longer than this plain would take minutes traced.
 const QUICK: Duration = Duration::from_millis(40);
 
-/// The first program for `seed` that has enough to label, ends, and ends soon.
-/// Which one that is depends on csmith alone but for programs at the edge of the time limit.
-pub fn find(seed: u64) -> io::Result<Option<String>> {
-    let folder = tempfile::tempdir()?;
-    let path = folder.path().join("program.c");
-    let program = folder.path().join("program");
+/// Compiles the first program for `seed` that has enough to label, ends, and ends soon; false if
+/// there is none. Which one that is depends on csmith alone but for programs at the edge of the
+/// time limit.
+pub fn find(seed: u64, trial: &Trial) -> Result<bool, Failure> {
     for attempt in 0..ATTEMPTS {
         let Some(source) = generate(seed * ATTEMPTS + attempt)? else {
             continue;
         };
-        fs::write(&path, &source)?;
-        let flavour = Flavour { flags: vec!["-O1"] };
-        if !compile("clang-19", &flavour, &path, &program)?.success() {
-            continue;
-        }
-        let finished = process::run(Command::new(&program).args(["1", KEY]), RUN_TIMEOUT)?;
+        trial.compile(&source)?;
+        // By CPU time: an endless program shall not cost more on a quiet machine, nor a quick one
+        // be given up on a busy one.
+        let mut command = Command::new("sh");
+        command.args(["-c", "ulimit -t 1; exec \"$0\" \"$@\""]);
+        command.arg(trial.program()).args(["1", KEY]);
+        let finished = process::run(&mut command, RUN_TIMEOUT)?;
         if finished.success() && finished.cpu < QUICK {
-            return Ok(Some(source));
+            return Ok(true);
         }
     }
-    Ok(None)
+    Ok(false)
 }
 
 /// The program of csmith's seed, or nothing if it is of no interest.

@@ -12,9 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-/// Limits of the runs. A traced run is allowed to be many times slower.
-const PLAIN_TIMEOUT: Duration = Duration::from_secs(10);
-const TRACED_TIMEOUT: Duration = Duration::from_secs(120);
+/// Limits of the runs. A traced run is allowed to be many times slower, and includes a compile; on
+/// a busy machine that takes minutes. `parallax` itself ends programs that hang.
+const PLAIN_TIMEOUT: Duration = Duration::from_secs(60);
+const TRACED_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The installation under test.
 #[derive(Clone, Debug)]
@@ -103,46 +104,70 @@ pub enum Failure {
     Untraced { run: usize },
 }
 
-/// Compiles `source` in `directory` and tries every run; `directory` keeps
-/// everything that is needed to look at a failure.
-pub fn trial(
-    tool: &Tool,
-    directory: &Path,
-    source: &str,
-    flavour: &Flavour,
-    runs: &[Run],
-    sanitize: bool,
-) -> Result<Seen, Failure> {
-    let source_path = directory.join("program.c");
-    let program = directory.join("program");
-    fs::write(&source_path, source)?;
-    let compiled = compile(&tool.compiler, flavour, &source_path, &program)?;
-    require_compiled(&compiled, "parallax-cc")?;
-    let checked = directory.join("checked");
-    if sanitize {
-        require_compiled(&compile_checked(&source_path, &checked)?, "clang-19")?;
+/// A program to try, in a folder of its own that keeps everything needed to look at a failure.
+pub struct Trial<'a> {
+    pub tool: &'a Tool,
+    pub directory: &'a Path,
+    pub flavour: &'a Flavour,
+}
+
+impl Trial<'_> {
+    fn source(&self) -> PathBuf {
+        self.directory.join("program.c")
     }
-    let mut seen = Seen::default();
-    for (number, run) in runs.iter().enumerate() {
-        let place = Place::prepare(directory, number, run)?;
-        let plain = process::run(&mut place.command(&program), PLAIN_TIMEOUT)?;
-        if plain.end == End::Timeout {
-            return Err(Failure::Endless { run: number });
+
+    /// The captured program, once [`Trial::compile`] has made it.
+    pub fn program(&self) -> PathBuf {
+        self.directory.join("program")
+    }
+
+    /// Compiles the program with `parallax-cc`.
+    pub fn compile(&self, source: &str) -> Result<(), Failure> {
+        fs::write(self.source(), source)?;
+        let compiled = compile(
+            &self.tool.compiler,
+            self.flavour,
+            &self.source(),
+            &self.program(),
+        )?;
+        require_compiled(&compiled, "parallax-cc")
+    }
+
+    /// Tries every run of the compiled program.
+    pub fn run(&self, runs: &[Run]) -> Result<Seen, Failure> {
+        let mut seen = Seen::default();
+        for (number, run) in runs.iter().enumerate() {
+            let place = Place::prepare(self.directory, number, run)?;
+            let plain = process::run(&mut place.command(&self.program()), PLAIN_TIMEOUT)?;
+            if plain.end == End::Timeout {
+                return Err(Failure::Endless { run: number });
+            }
+            place.keep("plain", &plain)?;
+            let report = place.trace(self.tool, &self.program())?;
+            compare(&place, &plain, &report)?;
+            if report.nodes == 0 && (!run.stdin.is_empty() || run.arguments.len() > 1) {
+                return Err(Failure::Untraced { run: number });
+            }
+            seen.branches += report.branches;
+            seen.nodes += report.nodes;
+            seen.losses += report.losses.iter().map(|loss| loss.count).sum::<u64>();
         }
-        if sanitize {
+        Ok(seen)
+    }
+
+    /// Whether the generator is to blame: it promises programs without undefined behaviour. Asked
+    /// about programs that failed; a second compile for each that passes would be half of a
+    /// campaign's time.
+    pub fn check_definedness(&self, runs: &[Run]) -> Result<(), Failure> {
+        let checked = self.directory.join("checked");
+        require_compiled(&compile_checked(&self.source(), &checked)?, "clang-19")?;
+        for (number, run) in runs.iter().enumerate() {
+            let place = Place::prepare(self.directory, number, run)?;
+            let plain = process::run(&mut place.command(&self.program()), PLAIN_TIMEOUT)?;
             check_definedness(&place, &checked, &plain)?;
         }
-        place.keep("plain", &plain)?;
-        let report = place.trace(tool, &program)?;
-        compare(&place, &plain, &report)?;
-        if report.nodes == 0 && (!run.stdin.is_empty() || run.arguments.len() > 1) {
-            return Err(Failure::Untraced { run: number });
-        }
-        seen.branches += report.branches;
-        seen.nodes += report.nodes;
-        seen.losses += report.losses.iter().map(|loss| loss.count).sum::<u64>();
+        Ok(())
     }
-    Ok(seen)
 }
 
 fn require_compiled(compiled: &Finished, compiler: &str) -> Result<(), Failure> {
@@ -236,7 +261,6 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The generator promises programs without undefined behaviour: hold it to that.
 fn check_definedness(place: &Place, checked: &Path, plain: &Finished) -> Result<(), Failure> {
     let mut command = place.command(checked);
     command.env("ASAN_OPTIONS", "detect_leaks=0");
