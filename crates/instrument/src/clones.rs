@@ -151,14 +151,15 @@ pub fn trace(module: &Module, function: Value, prologue: Prologue, body: &[Block
     let builder = module.builder();
     builder.at_end(entry_edge);
     take_tag(module, &builder);
-    slots.clear_labels(&builder);
+    let state = slots.state(&builder);
+    slots.clear_labels(&builder, state);
     for (slot, label) in &parameters {
         if *slot < tls::MAX_ARGS {
             let field = tls_field(module, &builder, tls::ARGS_OFFSET + 4 * slot);
-            slots.set_label(&builder, *label, builder.load(module.i32, field));
+            slots.set_label(&builder, state, *label, builder.load(module.i32, field));
         }
     }
-    copies.cross(&builder, segments[0], true);
+    copies.cross(&builder, state, segments[0], true);
     for segment in &segments {
         copies.watch(*segment);
     }
@@ -320,9 +321,9 @@ struct Copies<'a> {
 impl Copies<'_> {
     /// Ends a block of the concrete copy by going to a segment's twin. `labels`: the label slots
     /// are filled already.
-    fn cross(&mut self, builder: &Builder, segment: Block, labels: bool) {
+    fn cross(&mut self, builder: &Builder, state: Value, segment: Block, labels: bool) {
         let twin = self.twins.blocks[&segment];
-        self.slots.enter(builder, twin);
+        self.slots.enter(builder, state, twin);
         self.ways.go(builder, twin, labels);
     }
 
@@ -381,14 +382,15 @@ impl Copies<'_> {
         builder.unlikely(mine, edge, next);
         terminator.erase();
         builder.at_end(edge);
-        self.slots.clear_labels(&builder);
+        let state = self.slots.state(&builder);
+        self.slots.clear_labels(&builder, state);
         let labels = &self.tracer.labels[&self.twins.copies[&call]];
         for (leaf, label) in labels.iter().enumerate().take(tls::MAX_RESULTS) {
             let field = tls_field(module, &builder, tls::RESULT_OFFSET + 4 * leaf);
             self.slots
-                .set_label(&builder, *label, builder.load(module.i32, field));
+                .set_label(&builder, state, *label, builder.load(module.i32, field));
         }
-        self.cross(&builder, next, true);
+        self.cross(&builder, state, next, true);
     }
 
     /// Before `position`: if anything read is labelled, continue at the twin's start.
@@ -424,7 +426,8 @@ impl Copies<'_> {
         let labelled = builder.not_equal(found, module.n32(0));
         builder.unlikely(labelled, edge, rest);
         builder.at_end(edge);
-        self.cross(&builder, segment, false);
+        let state = self.slots.state(&builder);
+        self.cross(&builder, state, segment, false);
     }
 }
 

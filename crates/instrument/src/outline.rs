@@ -110,7 +110,7 @@ impl<'a> Ways<'a> {
             self.unlabelled.block.erase();
         } else {
             builder.at_end(self.unlabelled.block);
-            slots.clear_labels(&builder);
+            slots.clear_labels(&builder, slots.state(&builder));
             builder.branch(self.labelled.block);
             self.labelled
                 .number
@@ -121,12 +121,13 @@ impl<'a> Ways<'a> {
         if link {
             link_frame(module, &builder, activation.frame);
         }
-        slots.store_outer(&builder);
+        let state = slots.state(&builder);
+        slots.store_outer(&builder, state);
         let function = self.outline.function;
         let result = builder.call(
             function.function_type(),
             function,
-            &[self.labelled.number, slots.state()],
+            &[self.labelled.number, state],
         );
         builder.ret((!result.ty().is_void()).then_some(result));
 

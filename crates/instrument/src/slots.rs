@@ -115,9 +115,12 @@ impl<'m> Slots<'m> {
         slots
     }
 
-    /// Address of the slots in the concrete copy.
-    pub fn state(&self) -> Value {
-        self.state
+    /// Address of the slots in the concrete copy, for use in one block. Each block hides anew
+    /// where it comes from: LLVM's optimiser looks at all uses of a variable on the stack again
+    /// and again, and a large function stores to the slots in thousands of places (measured: half
+    /// of all the time spent on sqlite).
+    pub fn state(&self, builder: &Builder) -> Value {
+        builder.opaque(self.state)
     }
 
     /// Whether the value has a slot: somebody elsewhere uses it.
@@ -126,23 +129,23 @@ impl<'m> Slots<'m> {
     }
 
     /// Stores what a jump from the concrete copy to `target` must bring along.
-    pub fn enter(&self, builder: &Builder, target: Block) {
+    pub fn enter(&self, builder: &Builder, state: Value, target: Block) {
         let live = &self.live[&target];
         for (index, original) in self.originals.iter().enumerate() {
             if live[index / 64] >> (index % 64) & 1 != 0 {
-                let address = self.address(builder, self.state, Home::Value(index as u32));
+                let address = self.address(builder, state, Home::Value(index as u32));
                 builder.store(*original, address);
             }
         }
     }
 
     /// Clears all labels: a value that comes from the concrete copy has none.
-    pub fn clear_labels(&self, builder: &Builder) {
+    pub fn clear_labels(&self, builder: &Builder, state: Value) {
         if self.label_count == 0 {
             return;
         }
         let (zero, size) = (self.module.number(self.module.i8, 0), 4 * self.label_count);
-        let labels = self.address(builder, self.state, Home::Label(0));
+        let labels = self.address(builder, state, Home::Label(0));
         unsafe {
             LLVMBuildMemSet(
                 builder.raw(),
@@ -155,17 +158,17 @@ impl<'m> Slots<'m> {
     }
 
     /// Sets a label, after [`Slots::clear_labels`].
-    pub fn set_label(&self, builder: &Builder, label: Value, value: Value) {
+    pub fn set_label(&self, builder: &Builder, state: Value, label: Value, value: Value) {
         if let Some(home) = self.homes.get(&label) {
-            builder.store(value, self.address(builder, self.state, *home));
+            builder.store(value, self.address(builder, state, *home));
         }
     }
 
     /// Stores parameters, addresses of variables on the stack and the like.
-    pub fn store_outer(&self, builder: &Builder) {
+    pub fn store_outer(&self, builder: &Builder, state: Value) {
         for (index, value) in self.outer.iter().enumerate() {
             let home = self.outer_home(index);
-            builder.store(*value, self.address(builder, self.state, home));
+            builder.store(*value, self.address(builder, state, home));
         }
     }
 

@@ -78,6 +78,28 @@ impl Builder {
         Value(unsafe { LLVMBuildFreeze(self.0, LLVMGetUndef(ty.0), UNNAMED) })
     }
 
+    /// The same value, in a way that hides from the optimiser where it came from; stays where it is.
+    pub fn opaque(&self, value: Value) -> Value {
+        let constraints = "=r,0";
+        unsafe {
+            let ty = LLVMTypeOf(value.0);
+            let function = LLVMFunctionType(ty, [ty].as_mut_ptr(), 1, 0);
+            let has_side_effects = 1;
+            let assembly = LLVMGetInlineAsm(
+                function,
+                c"".as_ptr(),
+                0,
+                constraints.as_ptr().cast(),
+                constraints.len(),
+                has_side_effects,
+                0,
+                llvm_sys::LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+                0,
+            );
+            self.call(Type(function), Value(assembly), &[value])
+        }
+    }
+
     pub fn store(&self, value: Value, address: Value) -> Value {
         Value(unsafe { LLVMBuildStore(self.0, value.0, address.0) })
     }
