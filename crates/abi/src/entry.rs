@@ -42,8 +42,8 @@ macro_rules! runtime_entries {
             BRANCH = __plx_branch(label: u32, taken: u32, site: u64) -> void;
             /// `select` on a labelled condition; the caller picks the chosen side's label.
             SELECT = __plx_select(label: u32, taken: u32, site: u64) -> void;
-            /// `switch` on a labelled value; `successor` is 0 for the default.
-            SWITCH = __plx_switch(label: u32, value: u64, successor: u32, site: u64) -> void;
+            /// `switch` on a labelled value.
+            SWITCH = __plx_switch(label: u32, value: u64, site: u64) -> void;
             /// Indirect call; `label` may be 0 (then only the target is recorded, once per
             /// site and target).
             INDIRECT_CALL = __plx_indirect_call(label: u32, target: ptr, site: u64) -> void;

@@ -173,8 +173,7 @@ pub enum EventKind {
     Branch = 1,
     /// Conditional expression; as `Branch`.
     Select = 2,
-    /// `switch` on `label`; `y` = value, `x` = successor number (0 = default), or
-    /// `u32::MAX` if it is to be found from the value and the site's cases.
+    /// `switch` on `label`; `y` = value. Which case that is, the site's table says.
     Switch = 3,
     /// Indirect call through the expression `label` (0 if concrete); `y` = target address.
     IndirectCall = 4,

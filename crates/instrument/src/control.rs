@@ -54,9 +54,7 @@ impl Tracer<'_> {
         }
         if !self.is_zero(a.label) {
             let value = self.words(a.value).0;
-            // The engine finds the successor from the value and the site's cases.
-            let by_value = self.module.n32(u32::MAX);
-            self.helper("plx.switch", &[a.label, value, by_value, site]);
+            self.helper("plx.switch", &[a.label, value, site]);
         }
     }
 

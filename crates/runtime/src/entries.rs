@@ -65,8 +65,8 @@ export! {
     __plx_select(label: u32, taken: u32, site: u64) {
         events::branch(EventKind::Select, label, taken, site)
     }
-    __plx_switch(label: u32, value: u64, successor: u32, site: u64) {
-        events::switch(label, value, successor, site)
+    __plx_switch(label: u32, value: u64, site: u64) {
+        events::switch(label, value, site)
     }
     __plx_indirect_call(label: u32, target: Pointer, site: u64) {
         events::indirect_call(label, target as u64, site)

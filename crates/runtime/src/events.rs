@@ -32,7 +32,7 @@ pub fn branch(kind: EventKind, label: u32, taken: u32, site: u64) {
     core.settled.settle(label);
 }
 
-pub fn switch(label: u32, value: u64, successor: u32, site: u64) {
+pub fn switch(label: u32, value: u64, site: u64) {
     if label == 0 || !trace::active() {
         return;
     }
@@ -50,7 +50,6 @@ pub fn switch(label: u32, value: u64, successor: u32, site: u64) {
         label,
         site,
         context,
-        x: successor,
         y: value,
         ..event
     });

@@ -173,7 +173,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let sites = SiteMap::load(&derived.path, &derived.libraries)?;
     let self_check = arguments
         .self_check
-        .then(|| selfcheck::check(&trace, &sites, &actual));
+        .then(|| selfcheck::check(&trace, &actual));
     let report = Report {
         program: arguments.program.clone(),
         outcome: &outcome,

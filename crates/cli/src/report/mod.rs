@@ -303,9 +303,6 @@ impl<'a> Report<'a> {
 
     /// Whether a `switch` found none of its cases; `None` if its cases are unknown.
     pub fn took_default(&self, event: &Event) -> Option<bool> {
-        if event.x != u32::MAX {
-            return Some(event.x == 0);
-        }
         let site = self.sites.get(SiteId(event.site))?;
         Some(site.successor_of(event.y) == 0)
     }

@@ -5,15 +5,9 @@ use parallax_abi::trace::{Event, EventKind};
 use parallax_expr::value;
 
 use super::{Fault, What};
-use crate::sites::SiteMap;
 use crate::trace::Trace;
 
-pub(super) fn check(
-    trace: &Trace,
-    sites: &SiteMap,
-    kind: EventKind,
-    event: &Event,
-) -> Option<Fault> {
+pub(super) fn check(trace: &Trace, kind: EventKind, event: &Event) -> Option<Fault> {
     let node = trace.node(event.label)?;
     let fault = |what, expected, actual| {
         Some(Fault {
@@ -43,15 +37,7 @@ pub(super) fn check(
                 fault(What::Branch, condition, taken)
             }
         }
-        EventKind::Switch => same(What::Switch, event.y).or_else(|| {
-            // The successor that the value selects, by the switch's own cases.
-            let expected = sites.get(SiteId(event.site))?.successor_of(event.y);
-            if event.x == u32::MAX || expected == event.x {
-                None
-            } else {
-                fault(What::Switch, expected.into(), event.x.into())
-            }
-        }),
+        EventKind::Switch => same(What::Switch, event.y),
         EventKind::Load | EventKind::Store => same(What::Address, event.y),
         EventKind::IndirectCall => same(What::Address, event.y),
         EventKind::Allocation | EventKind::Length => same(What::Size, event.y),

@@ -20,7 +20,6 @@ use parallax_abi::{Op, SiteId};
 
 pub use input::ActualInput;
 
-use crate::sites::SiteMap;
 use crate::trace::Trace;
 
 /// Faults that are kept; all are counted.
@@ -86,7 +85,7 @@ impl Summary {
 }
 
 /// Checks a whole trace.
-pub fn check(trace: &Trace, sites: &SiteMap, actual: &ActualInput) -> Summary {
+pub fn check(trace: &Trace, actual: &ActualInput) -> Summary {
     let mut summary = Summary::default();
     let mut inputs = input::Checker::new(trace, actual);
     for (label, node) in trace.nodes() {
@@ -112,7 +111,7 @@ pub fn check(trace: &Trace, sites: &SiteMap, actual: &ActualInput) -> Summary {
     }
     for (kind, event) in trace.events() {
         summary.events += 1;
-        if let Some(fault) = event::check(trace, sites, kind, event) {
+        if let Some(fault) = event::check(trace, kind, event) {
             summary.fault(fault);
         }
     }
