@@ -3,6 +3,7 @@
 use parallax_torture::compile::{Flavour, compile, compile_checked};
 use parallax_torture::inputs::Inputs;
 use parallax_torture::process::{self, Finished};
+use parallax_torture::trial::{Tool, Trial};
 use parallax_torture::{csmith, generator, inputs};
 use std::ffi::OsString;
 use std::fs;
@@ -59,19 +60,18 @@ fn programs_have_no_undefined_behaviour_and_do_not_depend_on_the_compiler() {
 #[test]
 fn the_key_leaves_a_csmith_program_as_it_was() {
     let folder = tempfile::tempdir().unwrap();
-    let source = folder.path().join("program.c");
-    let program = folder.path().join("program");
-    let text = csmith::find(3).unwrap().expect("csmith gives a program");
-    fs::write(&source, text).unwrap();
-    let flavour = Flavour { flags: vec!["-O0"] };
-    assert!(
-        compile("clang-19", &flavour, &source, &program)
-            .unwrap()
-            .success()
-    );
+    let trial = Trial {
+        tool: &Tool {
+            parallax: "parallax".into(),
+            compiler: "clang-19".into(),
+        },
+        directory: folder.path(),
+        flavour: &Flavour { flags: vec!["-O0"] },
+    };
+    assert!(csmith::find(3, &trial).unwrap(), "csmith gives a program");
     // Without the key nothing is combined with anything: csmith's own result.
     let run = |arguments: &[&str]| {
-        let mut command = Command::new(&program);
+        let mut command = Command::new(trial.program());
         process::run(command.args(arguments), Duration::from_secs(10)).unwrap()
     };
     let original = run(&["1"]);
