@@ -114,6 +114,9 @@ char *__plx_m_fgets(char *to, int n, FILE *stream)
 
 char *__plx_m___fgets_chk(char *to, size_t room, int n, FILE *stream)
 {
+    /* With room for the terminator only, libc's fortified function does nothing at all. */
+    if (n == 1 && room > 0)
+        return NULL;
     if (n <= 0 || (size_t)n <= room)
         return __plx_m_fgets(to, n, stream);
     char *result = __fgets_chk(to, room, n, stream);

@@ -150,8 +150,8 @@ unsafe fn repositioned(file: *mut File) {
             let Some(offset) = stream.offset_of_last(descriptor, count) else {
                 return shadow::clear(start, count);
             };
-            let same = is_labelled_as(stream, start, offset)
-                && is_labelled_as(stream, start + count - 1, offset + count - 1);
+            // Every byte: a shorter read may have replaced the middle of what was there.
+            let same = (0..count).all(|at| is_labelled_as(stream, start + at, offset + at));
             if !same {
                 stream.label(core, offset, start, count);
             }
