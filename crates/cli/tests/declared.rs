@@ -320,7 +320,7 @@ const TARGET: &str = r#"
 #include <stdlib.h>
 int LLVMFuzzerInitialize(int *argc, char ***argv) { puts("ready"); fflush(stdout); return 0; }
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size >= 3 && data[0] == 'a' && data[1] == 'b' && data[2] == data[0])
+    if (size >= 3 && data[2] == data[0] && data[0] == 'a' && data[1] == 'b')
         abort();
     return 0;
 }
@@ -444,4 +444,34 @@ fn a_missing_main_is_still_an_error() {
     let output = folder.parallax(&["cc", "--", "-o", "prog", "prog.c"]);
     assert!(!output.status.success());
     assert_contains(&text_of(&output.stderr), &["main"]);
+}
+
+#[test]
+fn exploration_meets_demands_and_finds_errors_behind_them() {
+    let bench = Bench::new(
+        r#"#include <klee/klee.h>
+        extern void reach_error(void);
+        int main(void) {
+            unsigned x, y;
+            klee_make_symbolic(&x, sizeof x, "x");
+            klee_assume(x > 1000);
+            klee_make_symbolic(&y, sizeof y, "y");
+            klee_assume(y == x * 3);
+            if (x % 1000 == 77)
+                reach_error();
+            return 0;
+        }"#,
+    );
+    let options = ["--json", "--time", "60"];
+    let mut all = vec!["explore", "./prog"];
+    all.extend(options);
+    let report: Value = serde_json::from_str(&bench.folder.expect(1, &all).0).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    assert_eq!(findings.len(), 1, "{report:#}");
+    let objects = findings[0]["scenario"]["objects"].as_array().unwrap();
+    assert_eq!(objects.len(), 2);
+    assert_eq!(
+        (&objects[0]["name"], &objects[1]["name"]),
+        (&"x".into(), &"y".into())
+    );
 }
