@@ -1,7 +1,7 @@
 //! What to try next: every way in which an explored path could have gone otherwise, best first.
 //!
 //! Sides of branches that nothing has covered yet come first, then those that are new in their calling context,
-//! then those that are new after so many turns of a loop, then the rest, each place in its turn. How good a way is changes while others are explored, so
+//! then the rest, each place in its turn, what is new after so many turns of a loop first. How good a way is changes while others are explored, so
 //! it is computed again when its turn comes.
 
 use std::cmp::Reverse;
@@ -64,6 +64,8 @@ pub struct Candidate {
 struct Rank {
     class: u8,
     attempts: u32,
+    /// Nothing about it is new.
+    is_known: bool,
     shuffled: u64,
 }
 
@@ -115,8 +117,11 @@ impl Frontier {
         let is_new = |level: &u64| !self.covered.contains(level);
         let class = candidate.levels.iter().position(is_new);
         Rank {
-            class: class.unwrap_or(candidate.levels.len()) as u8,
+            // What is new only for its turn of a loop has no precedence over other places: loops make such news
+            // without end.
+            class: class.unwrap_or(usize::MAX).min(2) as u8,
             attempts: attempts(&candidate.levels[0]),
+            is_known: class.is_none(),
             shuffled: mix(self.seed ^ candidate.path),
         }
     }
