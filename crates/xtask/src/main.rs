@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use xtask::coreutils::Place;
-use xtask::{bench, evaluate, selfcheck, suite, tidy};
+use xtask::{bench, evaluate, selfcheck, served, suite, tidy};
 
 #[derive(Parser)]
 #[command(about = "Developer commands of Parallax")]
@@ -54,6 +54,24 @@ enum Command {
         seconds: u64,
         /// Only these programs.
         programs: Vec<String>,
+    },
+    /// Compare runs of a run server with runs of fresh processes, and measure both.
+    Served {
+        /// The tool under test.
+        #[arg(long, env = "PARALLAX", default_value = "target/release/parallax")]
+        parallax: PathBuf,
+        /// A folder with coreutils' programs, built with parallax-cc.
+        #[arg(long, default_value = "/var/tmp/parallax-coreutils/plain")]
+        programs: PathBuf,
+        /// Only command lines that contain this text.
+        #[arg(long, default_value = "")]
+        only: String,
+        /// Only every so many of them.
+        #[arg(long, default_value_t = 10)]
+        step: usize,
+        /// Runs to measure.
+        #[arg(long, default_value_t = 1000)]
+        runs: u32,
     },
     /// Measure traced against plain programs; prints a Markdown table.
     Bench {
@@ -114,6 +132,16 @@ fn main() -> Result<ExitCode> {
             };
             println!("{}", evaluate::run(&place.open()?, &programs, seconds)?);
             true
+        }
+        Command::Served {
+            parallax,
+            programs,
+            only,
+            step,
+            runs,
+        } => {
+            served::measure(&parallax, &programs, runs)?;
+            served::compare(&parallax, &programs, &only, step)?
         }
         Command::Bench { place, repeat } => {
             println!("{}", bench::run(&place.open()?, repeat)?);

@@ -58,7 +58,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("parallax-torture", &[]),
-    ("xtask", &["parallax-torture"]),
+    ("xtask", &["parallax-engine", "parallax-torture"]),
 ];
 
 /// All violations, one line each.
