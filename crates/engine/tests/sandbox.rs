@@ -310,6 +310,43 @@ fn what_a_program_locks_or_moves_does_not_harm_the_next_run() {
 }
 
 #[test]
+fn without_namespaces_landlock_still_confines() {
+    // From this version on signals are confined too.
+    if detect().landlock < 6 {
+        return;
+    }
+    let settings = Settings {
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        ..Settings::default()
+    };
+    let executor =
+        Executor::confined(Path::new("/bin/sh"), settings, Confinement::Landlock).unwrap();
+    let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    fs::create_dir(outside.path().join("home")).unwrap();
+    fs::write(outside.path().join("home/file"), PRECIOUS).unwrap();
+    let mut shell = Shell { executor, outside };
+    let file = shell.outside().join("home/file");
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let outcome = shell.run(&format!(
+        "echo x > {0} || echo kept; kill -0 $PPID || echo alone; rm {0} || echo still; \
+         bash -c 'echo > /dev/tcp/127.0.0.1/{port}' || echo unconnected; \
+         mkdir a && echo b > a/c && mv a/c . && cat c; echo > /dev/null && echo null; \
+         (setsid sleep 30 &)",
+        file.display()
+    ));
+    assert_eq!(
+        text(&outcome.stdout.bytes),
+        "kept\nalone\nstill\nunconnected\nb\nnull\n",
+        "{}",
+        text(&outcome.stderr.bytes)
+    );
+    assert_eq!(outcome.leftover_processes, 1);
+    shell.assert_nothing_changed();
+    assert_eq!(shell.run("ls").stdout.bytes, b"");
+}
+
+#[test]
 fn what_is_active_can_be_told() {
     let offer = detect();
     match choose(Policy::Required) {

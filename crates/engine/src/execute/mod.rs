@@ -134,8 +134,18 @@ enum Serving {
 const MAX_LOST_SERVERS: u32 = 3;
 
 impl Executor {
-    pub fn new(program: &Path, mut settings: Settings) -> Result<Executor, ExecuteError> {
+    /// Confined as the settings' policy says.
+    pub fn new(program: &Path, settings: Settings) -> Result<Executor, ExecuteError> {
         let confinement = sandbox::choose(settings.sandbox)?;
+        Executor::confined(program, settings, confinement)
+    }
+
+    /// Confined in this very way, whatever the policy.
+    pub fn confined(
+        program: &Path,
+        mut settings: Settings,
+        confinement: Confinement,
+    ) -> Result<Executor, ExecuteError> {
         let scratch = TempDir::with_prefix("parallax-").map_err(ExecuteError::Scratch)?;
         let program = std::path::absolute(program).map_err(ExecuteError::Scratch)?;
         let readable = readable(&program, &settings);
