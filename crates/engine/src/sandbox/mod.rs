@@ -10,14 +10,16 @@ mod init;
 mod landlock;
 mod limits;
 mod mounts;
+mod place;
 
 use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-pub(crate) use init::{Init, Place};
+pub(crate) use init::Init;
 pub(crate) use mounts::{PRIVATE, WORK};
+pub(crate) use place::Place;
 
 /// Whether programs may be run without confinement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

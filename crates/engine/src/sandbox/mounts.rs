@@ -10,8 +10,8 @@ use std::ffi::CStr;
 use std::os::fd::RawFd;
 use std::ptr;
 
-use super::init::Place;
 use super::limits::errno;
+use super::place::Place;
 
 const OPEN_TREE_CLONE: libc::c_uint = 1;
 const OPEN_TREE_CLOEXEC: libc::c_uint = libc::O_CLOEXEC as libc::c_uint;
