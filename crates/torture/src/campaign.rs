@@ -148,7 +148,10 @@ fn one_program(plan: &Plan, seed: u64, folder: &Path) -> Result<Option<Seen>, Fa
                 stdin: Vec::new(),
                 file: Vec::new(),
             };
-            trial.run(&[run]).map(Some)
+            match trial.run(std::slice::from_ref(&run)) {
+                Err(_) if !trial.is_the_same_unoptimised(&run)? => Ok(None),
+                result => result.map(Some),
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::process::{self, End};
 use crate::trial::{Failure, Trial};
 use std::fmt::Write;
 use std::io;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ const QUICK: Duration = Duration::from_millis(40);
 /// time limit.
 pub fn find(seed: u64, trial: &Trial) -> Result<bool, Failure> {
     for attempt in 0..ATTEMPTS {
-        let Some(source) = generate(seed * ATTEMPTS + attempt)? else {
+        let Some(source) = generate(seed * ATTEMPTS + attempt, trial.directory)? else {
             continue;
         };
         trial.compile(&source)?;
@@ -52,9 +53,11 @@ pub fn find(seed: u64, trial: &Trial) -> Result<bool, Failure> {
     Ok(false)
 }
 
-/// The program of csmith's seed, or nothing if it is of no interest.
-fn generate(seed: u64) -> io::Result<Option<String>> {
+/// The program of csmith's seed, or nothing if it is of no interest. csmith leaves a file in the
+/// folder that it runs in.
+fn generate(seed: u64, folder: &Path) -> io::Result<Option<String>> {
     let mut command = Command::new("csmith");
+    command.current_dir(folder);
     command.args(["--seed", &seed.to_string()]);
     command.args(["--concise", "--max-funcs", "5", "--max-block-depth", "4"]);
     command.args(["--max-array-dim", "2", "--max-array-len-per-dim", "6"]);

@@ -155,6 +155,20 @@ impl Trial<'_> {
         Ok(seen)
     }
 
+    /// Whether the program does without optimisation what it does as compiled. An endless loop
+    /// without effect may be optimised away; a traced one has effects and stays. Asked about
+    /// programs that failed.
+    pub fn is_the_same_unoptimised(&self, run: &Run) -> Result<bool, Failure> {
+        let unoptimised = self.directory.join("unoptimised");
+        let flavour = Flavour { flags: vec!["-O0"] };
+        let compiled = compile("clang-19", &flavour, &self.source(), &unoptimised)?;
+        require_compiled(&compiled, "clang-19")?;
+        let place = Place::prepare(self.directory, 0, run)?;
+        let one = process::run(&mut place.command(&self.program()), PLAIN_TIMEOUT)?;
+        let other = process::run(&mut place.command(&unoptimised), PLAIN_TIMEOUT)?;
+        Ok(one.end == other.end && one.stdout == other.stdout)
+    }
+
     /// Whether the generator is to blame: it promises programs without undefined behaviour. Asked
     /// about programs that failed; a second compile for each that passes would be half of a
     /// campaign's time.
