@@ -357,3 +357,13 @@ fn what_is_active_can_be_told() {
     }
     assert_eq!(choose(Policy::Off).unwrap(), Confinement::Nothing);
 }
+
+#[test]
+fn there_can_be_more_runs_than_descriptors() {
+    let Some(mut shell) = Shell::new(Settings::default()) else {
+        return;
+    };
+    for _ in 0..1100 {
+        assert_eq!(shell.run(":").end, End::Exit(0));
+    }
+}

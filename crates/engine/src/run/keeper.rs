@@ -302,22 +302,27 @@ pub(crate) unsafe fn wait_for(program: libc::pid_t, control: RawFd) -> Option<i3
         });
         // Without pidfd (old kernel, filter) short naps must do.
         let millis = if pidfd < 0 { 1 } else { BURIAL_MILLIS };
-        loop {
+        let status = 'waiting: loop {
             libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, millis);
             loop {
                 let mut status = 0;
                 let pid = libc::waitpid(-1, &mut status, libc::WNOHANG);
                 if pid == program {
-                    return Some(status);
+                    break 'waiting Some(status);
                 }
                 if pid <= 0 {
                     break;
                 }
             }
             if polled[0].revents != 0 {
-                return None;
+                break None;
             }
+        };
+        // Whoever keeps one program after the other must not run out of descriptors.
+        if pidfd >= 0 {
+            libc::close(pidfd);
         }
+        status
     }
 }
 
