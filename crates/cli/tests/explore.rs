@@ -109,7 +109,7 @@ fn a_pattern_that_reads_beyond_its_end_is_found() {
 fn a_crash_behind_two_options_is_found() {
     let folder = Folder::new();
     let program = build(&folder, "options");
-    let options = ["--runs", "1000", "--", "--level=1", "-x"];
+    let options = ["--runs", "3000", "--", "--level=1", "-v"];
     let report = explore(&folder, &program, &options, 1);
     let words = arguments(finding(&report, "null-dereference")).join(" ");
     assert!(words.contains("37") && words.contains('x'), "{words}");

@@ -1,6 +1,6 @@
 //! The shared memory that covered programs count in.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::mem::{offset_of, size_of};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -119,25 +119,24 @@ impl CoverageRegion {
         }
     }
 
-    /// Counters that are not zero and not among the known ones, which they join.
-    pub fn newly_counted(&self, known: &mut HashSet<Counter>) -> Vec<Counter> {
-        let mut fresh = Vec::new();
+    /// Counters that have grown since the counts that are given, which are brought up to date.
+    pub fn counted_since(&self, before: &mut BTreeMap<u64, Vec<u32>>) -> Vec<Counter> {
+        let mut grown = Vec::new();
         for (module, entry) in self.snapshot().modules {
             let Entry::Counters(counters) = entry else {
                 continue;
             };
-            let counted = counters.iter().enumerate().filter(|(_, count)| **count > 0);
-            for (index, _) in counted {
-                let counter = Counter {
-                    module,
-                    index: index as u32,
-                };
-                if known.insert(counter) {
-                    fresh.push(counter);
+            let known = before.entry(module).or_default();
+            known.resize(counters.len(), 0);
+            for (index, (old, new)) in known.iter().zip(&counters).enumerate() {
+                if old != new {
+                    let index = index as u32;
+                    grown.push(Counter { module, index });
                 }
             }
+            *known = counters;
         }
-        fresh
+        grown
     }
 
     fn entry(&self, first: u32, count: u32) -> Entry {

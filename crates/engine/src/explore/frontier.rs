@@ -1,7 +1,8 @@
 //! What to try next: every way in which an explored path could have gone otherwise, best first.
 //!
 //! Sides of branches that nothing has covered yet come first, then those that are new in their calling context,
-//! then the rest, each place in its turn, what is new after so many turns of a loop first. How good a way is changes while others are explored, so
+//! then ways of runs that came by something that nothing has reached, then the rest; each place in its turn, what
+//! is new after so many turns of a loop first. How good a way is changes while others are explored, so
 //! it is computed again when its turn comes.
 
 use std::cmp::Reverse;
@@ -77,8 +78,17 @@ pub struct Frontier {
     offered: HashSet<u64>,
     covered: HashSet<u64>,
     attempts: HashMap<u64, u32>,
+    /// Sides of branches that each run came by and that nothing had taken then.
+    edges: HashMap<RunId, Vec<u64>>,
+    /// Those that have been taken since.
+    closed: HashSet<u64>,
     seed: u64,
 }
+
+/// Attempts after which an unreached place is not worth more than others.
+const MOST_NEAR: u32 = 4096;
+/// So many attempts near an unreached place count as one at a place itself.
+const NEAR_SHARE: u32 = 8;
 
 /// Goals of one run that are tried together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -107,6 +117,27 @@ impl Frontier {
         }
     }
 
+    /// A run whose ways will be offered, with the sides of branches that it could have taken and nothing has.
+    pub fn add_run(&mut self, run: RunId, edges: Vec<u64>) {
+        self.edges.insert(run, edges);
+    }
+
+    /// A side of a branch has been taken.
+    pub fn close(&mut self, edge: u64) {
+        self.closed.insert(edge);
+    }
+
+    /// The side near the run, not taken by anything, that least was tried for; and how often.
+    fn nearest(&self, run: RunId) -> Option<(u32, u64)> {
+        let open = self
+            .edges
+            .get(&run)?
+            .iter()
+            .filter(|edge| !self.closed.contains(edge));
+        let tried = |edge: &u64| self.attempts.get(edge).copied().unwrap_or(0);
+        open.map(|edge| (tried(edge), *edge)).min()
+    }
+
     /// A target, or a target in context, has been reached.
     pub fn reached(&mut self, target: u64) -> bool {
         self.covered.insert(target)
@@ -116,12 +147,22 @@ impl Frontier {
         let attempts = |key| self.attempts.get(key).copied().unwrap_or(0);
         let is_new = |level: &u64| !self.covered.contains(level);
         let class = candidate.levels.iter().position(is_new);
+        let is_known = class.is_none();
+        // A run that came close to something that nothing has reached is worth more than others: what decides there
+        // may have been decided long before, by other input.
+        let near = self.nearest(candidate.run).map(|(tried, _)| tried);
+        let tried = attempts(&candidate.levels[0]);
+        let (class, attempts) = match (class, near) {
+            (Some(class @ (0 | 1)), _) => (class as u8, tried),
+            // What is new only for its turn of a loop has no precedence over other places: loops make such
+            // news without end.
+            (_, Some(near)) if near < MOST_NEAR => (2, near / NEAR_SHARE + tried),
+            _ => (3, tried),
+        };
         Rank {
-            // What is new only for its turn of a loop has no precedence over other places: loops make such news
-            // without end.
-            class: class.unwrap_or(usize::MAX).min(2) as u8,
-            attempts: attempts(&candidate.levels[0]),
-            is_known: class.is_none(),
+            class,
+            attempts,
+            is_known,
             shuffled: mix(self.seed ^ candidate.path),
         }
     }
@@ -156,6 +197,9 @@ impl Frontier {
                 continue;
             }
             *self.attempts.entry(candidate.levels[0]).or_default() += 1;
+            if let (2, Some((_, edge))) = (rank.class, self.nearest(candidate.run)) {
+                *self.attempts.entry(edge).or_default() += 1;
+            }
             if !taken.contains_key(&candidate.run) {
                 order.push(candidate.run);
             }

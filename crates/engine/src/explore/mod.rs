@@ -10,166 +10,33 @@
 //! taken in order, so that the number of threads changes nothing but the time.
 
 mod frontier;
+mod interface;
+mod parallel;
 mod question;
 mod shape;
 mod slot;
 mod ways;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use parallax_abi::SiteId;
-use parallax_solver::{Config, Statistics};
+use parallax_solver::Statistics;
 
 use crate::coverage::{Counted, Counter, Coverage, counted};
-use crate::execute::{ExecuteError, Settings};
 use crate::finding::Finding;
-use crate::region::{Limits, RegionError, Symbolic};
 use crate::run::End;
 use crate::scenario::Scenario;
-use crate::shared::SharedError;
-use crate::sites::{self, ModuleSites, SiteMap, SitesError};
+use crate::sites::{self, ModuleSites, SiteMap};
 
 use frontier::{Candidate, Frontier, Goal, RunId, mix};
+pub use interface::{
+    Ended, ExploreError, Flips, Miss, Observer, Options, Programs, Progress, Summary,
+};
+use parallel::in_parallel;
 use question::Known;
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Traced, Tried, Work};
-
-/// The program in its variants.
-#[derive(Clone, Debug)]
-pub struct Programs {
-    pub plain: PathBuf,
-    pub traced: PathBuf,
-    /// Without it, what is new is judged by branches on the input alone.
-    pub covered: Option<PathBuf>,
-    /// Without it, only what the plain program shows is found.
-    pub checked: Option<PathBuf>,
-    /// Traced variants of captured libraries.
-    pub traced_libraries: Vec<PathBuf>,
-    pub covered_libraries: Vec<PathBuf>,
-}
-
-/// How to explore.
-#[derive(Clone, Debug)]
-pub struct Options {
-    pub shape: Shape,
-    pub symbolic: Symbolic,
-    /// Traced runs at most.
-    pub runs: Option<u64>,
-    pub time: Option<Duration>,
-    /// How often inputs are made from inputs that were made.
-    pub generations: Option<u32>,
-    /// Threads.
-    pub jobs: usize,
-    /// Orders what is equally good.
-    pub seed: u64,
-    /// Of each trace.
-    pub limits: Limits,
-    pub settings: Settings,
-    pub solver: Config,
-    /// Whether the observer gets an input of every path, not only those that ran something new.
-    pub keep_paths: bool,
-    /// Memory for traces that may be needed again.
-    pub trace_memory: u64,
-}
-
-/// Why an exploration could not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum ExploreError {
-    #[error(transparent)]
-    Execute(#[from] ExecuteError),
-    #[error(transparent)]
-    Region(#[from] RegionError),
-    #[error(transparent)]
-    Shared(#[from] SharedError),
-    #[error(transparent)]
-    Sites(#[from] SitesError),
-    /// The first run left no trace.
-    #[error("the program could not be traced")]
-    Untraced,
-}
-
-/// Who watches.
-pub trait Observer {
-    /// After every round.
-    fn progress(&mut self, progress: &Progress);
-    /// A new error, confirmed.
-    fn finding(&mut self, finding: &Finding);
-    /// An input worth keeping.
-    fn test(&mut self, scenario: &Scenario);
-    /// Whether to end now.
-    fn stop(&self) -> bool;
-}
-
-/// How far it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Traced runs.
-    pub runs: u64,
-    pub paths: u64,
-    pub queries: u64,
-    /// Counters of blocks and branch sides that are not zero.
-    pub covered: u64,
-    pub findings: u64,
-    /// Ways that are not tried yet.
-    pub open: u64,
-}
-
-/// Why it ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// Nothing is left to try.
-    Exhausted,
-    Runs,
-    Time,
-    Stopped,
-}
-
-/// What came out.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    pub ended: Ended,
-    pub progress: Progress,
-    pub seconds: f64,
-    pub coverage: Coverage,
-    pub findings: Vec<Finding>,
-    /// Function or instruction → how often labels were lost there.
-    pub losses: BTreeMap<String, u64>,
-    pub flips: Flips,
-    /// The first inputs that did not take the branch they were made for.
-    pub misses: Vec<Miss>,
-    pub solver: Statistics,
-    /// Runs of all builds.
-    pub executions: u64,
-    /// Tests that were kept.
-    pub tests: u64,
-    /// Errors of single runs that were not seen again on the plain or checked program.
-    pub unconfirmed: u64,
-}
-
-/// An input that did not take the branch it was made for.
-#[derive(Clone, Debug)]
-pub struct Miss {
-    /// The branch.
-    pub wanted: SiteId,
-    /// Where it left the path instead.
-    pub left_at: Option<SiteId>,
-    pub from: Scenario,
-    pub scenario: Scenario,
-}
-
-/// What became of the inputs that the solver made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flips {
-    /// Went where they should.
-    pub taken: u64,
-    pub missed: u64,
-    pub infeasible: u64,
-    pub undecided: u64,
-    pub rejected: u64,
-}
 
 /// Misses that are kept for the report.
 const MOST_MISSES: usize = 20;
@@ -427,17 +294,18 @@ impl<'e> Explorer<'e> {
             scenario,
             end,
             traced,
-            fresh,
+            ran,
             ..
         } = child;
         let is_new_path = self.paths.insert(traced.path() ^ mix(end_class(end)));
         let mut gained = false;
-        for counter in fresh {
-            if self.covered.insert(counter) {
+        for counter in &ran {
+            if self.covered.insert(*counter) {
                 gained = true;
-                self.reach(counter);
+                self.reach(*counter);
             }
         }
+        let edges = self.edges(&ran);
         for loss in traced.trace.losses() {
             let name = loss.name();
             let name = if name.is_empty() {
@@ -463,6 +331,7 @@ impl<'e> Explorer<'e> {
             .generations
             .is_some_and(|most| generation >= most);
         if self.exact_paths.insert(traced.exact_path()) && !is_last {
+            self.frontier.add_run(run, edges);
             self.offer(run, &traced);
             self.keep(run, traced);
         }
@@ -476,8 +345,25 @@ impl<'e> Explorer<'e> {
         })
     }
 
+    /// Sides of branches that the run came by and that nothing has taken.
+    fn edges(&self, ran: &[Counter]) -> Vec<u64> {
+        let other_side = |counter: &Counter| {
+            let list = self.counted.get(&counter.module)?;
+            let index = match list.get(counter.index as usize)? {
+                Counted::Side(_, true) => counter.index.checked_sub(1)?,
+                Counted::Side(_, false) => counter.index + 1,
+                Counted::Block(_) => return None,
+            };
+            Some(Counter { index, ..*counter })
+        };
+        let open = ran.iter().filter_map(other_side);
+        let open = open.filter(|counter| !self.covered.contains(counter));
+        open.map(edge).collect()
+    }
+
     /// A counter of the covered program is not zero any more.
     fn reach(&mut self, counter: Counter) {
+        self.frontier.close(edge(counter));
         let list = self.counted.get(&counter.module);
         let what = list.and_then(|list| list.get(counter.index as usize));
         if let Some(Counted::Side(site, side)) = what {
@@ -607,6 +493,11 @@ fn join(sum: &mut Statistics, other: Statistics) {
     sum.disagreements.extend(other.disagreements);
 }
 
+/// Names a side of a branch that no run has taken.
+fn edge(counter: Counter) -> u64 {
+    mix(counter.module ^ mix(u64::from(counter.index) + 1))
+}
+
 /// Runs that ended differently took different paths, whatever was decided.
 fn end_class(end: End) -> u64 {
     match end {
@@ -616,40 +507,4 @@ fn end_class(end: End) -> u64 {
         End::OutOfMemory => 1001,
         End::TooManyProcesses => 1002,
     }
-}
-
-/// Does all tasks, on as many threads, and gives the results in order.
-fn in_parallel<T: Send, R: Send>(
-    threads: usize,
-    tasks: Vec<T>,
-    action: impl Fn(T) -> R + Sync,
-) -> Vec<R> {
-    if threads <= 1 || tasks.len() <= 1 {
-        return tasks.into_iter().map(action).collect();
-    }
-    let count = tasks.len();
-    let queue = std::sync::Mutex::new(tasks.into_iter().enumerate());
-    let results = std::sync::Mutex::new(Vec::with_capacity(count));
-    let next = || {
-        queue
-            .lock()
-            .unwrap_or_else(|error| error.into_inner())
-            .next()
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(count) {
-            scope.spawn(|| {
-                while let Some((index, task)) = next() {
-                    let result = action(task);
-                    let mut results = results.lock().unwrap_or_else(|error| error.into_inner());
-                    results.push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results
-        .into_inner()
-        .unwrap_or_else(|error| error.into_inner());
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
 }

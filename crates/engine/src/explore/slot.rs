@@ -90,8 +90,8 @@ pub struct Child {
     pub scenario: Scenario,
     pub end: End,
     pub traced: Arc<Traced>,
-    /// Counters that were zero in all runs of this slot before.
-    pub fresh: Vec<Counter>,
+    /// Everything of the program that ran.
+    pub ran: Vec<Counter>,
     /// Whether it went where the solver said; `None` if nothing was said.
     pub went: Option<bool>,
     /// If it did not: where it left the path.
@@ -116,7 +116,7 @@ pub struct Slot<'e> {
     sources: HashMap<Component, u32>,
     components: Vec<Component>,
     counters: CoverageRegion,
-    counted: HashSet<Counter>,
+    counts: BTreeMap<u64, Vec<u32>>,
     /// Runs of any build.
     pub runs: u64,
 }
@@ -153,7 +153,7 @@ impl<'e> Slot<'e> {
             sources: HashMap::new(),
             components: Vec::new(),
             counters: CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?,
-            counted: HashSet::new(),
+            counts: BTreeMap::new(),
             runs: 0,
         })
     }
@@ -166,12 +166,12 @@ impl<'e> Slot<'e> {
     pub fn start(&mut self, scenario: Scenario) -> Result<Child, ExploreError> {
         let (outcome, traced) = self.trace(&scenario)?;
         let scenario = with_objects(scenario, &traced.trace);
-        let fresh = self.cover(&scenario)?;
+        let ran = self.cover(&scenario)?;
         Ok(Child {
             scenario,
             end: outcome.end,
             traced: Arc::new(traced),
-            fresh,
+            ran,
             went: None,
             left_at: None,
         })
@@ -188,7 +188,7 @@ impl<'e> Slot<'e> {
         };
         self.runs += 1;
         covered.run(scenario, &[self.counters.shared()])?;
-        Ok(self.counters.newly_counted(&mut self.counted))
+        Ok(self.counters.counted_since(&mut self.counts))
     }
 
     /// Tries all ways of a group.
@@ -263,11 +263,11 @@ impl<'e> Slot<'e> {
                     let (outcome, child) =
                         trace_with(&mut self.traced, self.options, self.sites, &scenario)?;
                     self.runs += 1;
-                    let mut fresh = Vec::new();
+                    let mut ran = Vec::new();
                     if let Some(covered) = &mut self.covered {
                         self.runs += 1;
                         covered.run(&scenario, &[self.counters.shared()])?;
-                        fresh = self.counters.newly_counted(&mut self.counted);
+                        ran = self.counters.counted_since(&mut self.counts);
                     }
                     // Where the list of arguments ended there now is one, and reading it is no
                     // question to the input any more: nothing can be said.
@@ -283,7 +283,7 @@ impl<'e> Slot<'e> {
                         scenario,
                         end: outcome.end,
                         traced: Arc::new(child),
-                        fresh,
+                        ran,
                         went,
                         left_at,
                     }))

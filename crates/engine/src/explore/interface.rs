@@ -1,0 +1,151 @@
+//! What an exploration is given, and what it gives back.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use parallax_abi::SiteId;
+use parallax_solver::{Config, Statistics};
+
+use super::shape::Shape;
+use crate::coverage::Coverage;
+use crate::execute::{ExecuteError, Settings};
+use crate::finding::Finding;
+use crate::region::{Limits, RegionError, Symbolic};
+use crate::scenario::Scenario;
+use crate::shared::SharedError;
+use crate::sites::SitesError;
+
+/// The program in its variants.
+#[derive(Clone, Debug)]
+pub struct Programs {
+    pub plain: PathBuf,
+    pub traced: PathBuf,
+    /// Without it, what is new is judged by branches on the input alone.
+    pub covered: Option<PathBuf>,
+    /// Without it, only what the plain program shows is found.
+    pub checked: Option<PathBuf>,
+    /// Traced variants of captured libraries.
+    pub traced_libraries: Vec<PathBuf>,
+    pub covered_libraries: Vec<PathBuf>,
+}
+
+/// How to explore.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub shape: Shape,
+    pub symbolic: Symbolic,
+    /// Traced runs at most.
+    pub runs: Option<u64>,
+    pub time: Option<Duration>,
+    /// How often inputs are made from inputs that were made.
+    pub generations: Option<u32>,
+    /// Threads.
+    pub jobs: usize,
+    /// Orders what is equally good.
+    pub seed: u64,
+    /// Of each trace.
+    pub limits: Limits,
+    pub settings: Settings,
+    pub solver: Config,
+    /// Whether the observer gets an input of every path, not only those that ran something new.
+    pub keep_paths: bool,
+    /// Memory for traces that may be needed again.
+    pub trace_memory: u64,
+}
+
+/// Why an exploration could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum ExploreError {
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    #[error(transparent)]
+    Shared(#[from] SharedError),
+    #[error(transparent)]
+    Sites(#[from] SitesError),
+    /// The first run left no trace.
+    #[error("the program could not be traced")]
+    Untraced,
+}
+
+/// Who watches.
+pub trait Observer {
+    /// After every round.
+    fn progress(&mut self, progress: &Progress);
+    /// A new error, confirmed.
+    fn finding(&mut self, finding: &Finding);
+    /// An input worth keeping.
+    fn test(&mut self, scenario: &Scenario);
+    /// Whether to end now.
+    fn stop(&self) -> bool;
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Traced runs.
+    pub runs: u64,
+    pub paths: u64,
+    pub queries: u64,
+    /// Counters of blocks and branch sides that are not zero.
+    pub covered: u64,
+    pub findings: u64,
+    /// Ways that are not tried yet.
+    pub open: u64,
+}
+
+/// Why it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// Nothing is left to try.
+    Exhausted,
+    Runs,
+    Time,
+    Stopped,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub ended: Ended,
+    pub progress: Progress,
+    pub seconds: f64,
+    pub coverage: Coverage,
+    pub findings: Vec<Finding>,
+    /// Function or instruction → how often labels were lost there.
+    pub losses: BTreeMap<String, u64>,
+    pub flips: Flips,
+    /// The first inputs that did not take the branch they were made for.
+    pub misses: Vec<Miss>,
+    pub solver: Statistics,
+    /// Runs of all builds.
+    pub executions: u64,
+    /// Tests that were kept.
+    pub tests: u64,
+    /// Errors of single runs that were not seen again on the plain or checked program.
+    pub unconfirmed: u64,
+}
+
+/// An input that did not take the branch it was made for.
+#[derive(Clone, Debug)]
+pub struct Miss {
+    /// The branch.
+    pub wanted: SiteId,
+    /// Where it left the path instead.
+    pub left_at: Option<SiteId>,
+    pub from: Scenario,
+    pub scenario: Scenario,
+}
+
+/// What became of the inputs that the solver made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flips {
+    /// Went where they should.
+    pub taken: u64,
+    pub missed: u64,
+    pub infeasible: u64,
+    pub undecided: u64,
+    pub rejected: u64,
+}
