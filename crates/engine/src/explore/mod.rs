@@ -64,6 +64,7 @@ pub fn explore(
         slots.push(Slot::new(programs, options, &sites)?);
     }
     let mut explorer = Explorer::new(options, &sites, &tables, observer);
+    explorer.has_sanitizers = programs.checked.is_some();
     let ended = explorer.run(&mut slots)?;
     Ok(explorer.summary(ended, &slots))
 }
@@ -82,6 +83,7 @@ struct Explorer<'e> {
     tables: &'e [ModuleSites],
     counted: HashMap<u64, Vec<Counted>>,
     observer: &'e mut dyn Observer,
+    has_sanitizers: bool,
     started: Instant,
     runs: Vec<Run>,
     /// Runs whose traces are kept, oldest first, and what they hold.
@@ -127,6 +129,7 @@ impl<'e> Explorer<'e> {
                 .map(|module| (module.module, counted(&module.table)))
                 .collect(),
             observer,
+            has_sanitizers: false,
             started: Instant::now(),
             runs: Vec::new(),
             kept: Default::default(),
@@ -338,7 +341,9 @@ impl<'e> Explorer<'e> {
         let paths = self.paths.len() as u64;
         let is_abnormal = !matches!(end, End::Exit(_));
         let is_due = is_new_path && (paths <= CHECKED_PATHS || paths.is_multiple_of(CHECKED_SHARE));
-        (gained || is_abnormal || is_due).then_some(Suspect {
+        // Without sanitizers the plain program has nothing to add to a run that ended well.
+        let is_worth_it = is_abnormal || self.has_sanitizers && (gained || is_due);
+        is_worth_it.then_some(Suspect {
             scenario,
             end,
             depth,
