@@ -186,7 +186,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut watcher = Watcher::new(archive, absolute, options.time);
     let summary = explore(&programs, &options, &mut watcher)?;
     let kept = watcher.finish(&summary.findings)?;
-    let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
+    // Reading the tables takes as long as dozens of runs: only if there are places to name.
+    let sites = match summary.misses.as_slice() {
+        [] => SiteMap::default(),
+        _ => SiteMap::load(&programs.traced, &programs.traced_libraries)?,
+    };
     let report = ExploreReport {
         program: &arguments.program,
         summary: &summary,
