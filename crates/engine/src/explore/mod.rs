@@ -318,6 +318,14 @@ impl<'e> Explorer<'e> {
             };
             *self.losses.entry(name.into_owned()).or_default() += u64::from(loss.count);
         }
+        if let Some(stop) = traced.trace.stop() {
+            let name = format!("(trace cut short: {})", format!("{stop:?}").to_lowercase());
+            *self.losses.entry(name).or_default() += 1;
+        }
+        if traced.decisions.len() > ways::MOST_WAYS {
+            let name = "(ways beyond the first of a long run)".to_owned();
+            *self.losses.entry(name).or_default() += 1;
+        }
         if gained || is_new_path && self.options.keep_paths {
             self.tests += 1;
             self.observer.test(&scenario);

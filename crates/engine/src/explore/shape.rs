@@ -19,18 +19,19 @@ pub struct ArgumentGroup {
 pub enum Shape {
     /// Near a given scenario.
     Near(Box<Scenario>),
-    /// As described; fixed arguments are groups too.
+    /// As described.
     Described(Described),
 }
 
 /// A shape from nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Described {
-    /// Arguments that come first and may change their bytes, but not their number.
-    pub first: Vec<Bytes>,
+    /// What is given all the same: arguments that come first, standard input, files, variables. Their bytes may
+    /// change, and they may grow.
+    pub given: Scenario,
     pub groups: Vec<ArgumentGroup>,
-    /// Bytes of standard input.
-    pub stdin: usize,
+    /// Bytes of a standard input that is not given.
+    pub stdin: Option<usize>,
     /// Files by name, with their size.
     pub files: Vec<(Bytes, usize)>,
 }
@@ -69,39 +70,46 @@ impl Described {
             counts = counts.iter().flat_map(longer).take(MOST_SEEDS).collect();
         }
         let seed = |counts: Vec<usize>| {
-            let mut argv = self.first.clone();
+            let mut seed = self.given.clone();
             for (group, count) in self.groups.iter().zip(counts) {
-                argv.extend((0..count).map(|_| Bytes(vec![FILLER; group.length.min(1)])));
+                let arguments = (0..count).map(|_| filled(group.length.min(1)));
+                seed.argv.extend(arguments);
             }
-            Scenario {
-                argv,
-                stdin: Bytes(vec![FILLER; self.stdin]),
-                files: self
-                    .files
-                    .iter()
-                    .map(|(name, size)| (name.clone(), Bytes(vec![FILLER; *size])))
-                    .collect(),
-                ..Scenario::default()
+            if let Some(size) = self.stdin {
+                seed.stdin = filled(size);
             }
+            let files = self.files.iter();
+            seed.files
+                .extend(files.map(|(name, size)| (name.clone(), filled(*size))));
+            seed
         };
         counts.into_iter().map(seed).collect()
     }
 
     fn accepts(&self, scenario: &Scenario) -> bool {
-        let Some(rest) = scenario.argv.get(self.first.len()..) else {
+        let given = &self.given;
+        let Some(rest) = scenario.argv.get(given.argv.len()..) else {
             return false;
         };
-        let firsts = self.first.iter().zip(&scenario.argv);
-        firsts
-            .into_iter()
-            .all(|(seed, now)| now.len() <= grown(seed.len()))
+        let mut firsts = given.argv.iter().zip(&scenario.argv);
+        let stdin = self.stdin.unwrap_or_else(|| grown(given.stdin.len()));
+        firsts.all(|(seed, now)| now.len() <= grown(seed.len()))
             && fits(&self.groups, rest)
-            && scenario.stdin.len() <= self.stdin
+            && scenario.stdin.len() <= stdin
             && scenario.files.iter().all(|(name, contents)| {
                 let described = self.files.iter().find(|(known, _)| known == name);
-                described.is_some_and(|(_, size)| contents.len() <= *size)
+                let most = match described {
+                    Some((_, size)) => Some(*size),
+                    None => given.files.get(name).map(|seed| grown(seed.len())),
+                };
+                most.is_some_and(|most| contents.len() <= most)
             })
     }
+}
+
+/// Unknown bytes.
+fn filled(length: usize) -> Bytes {
+    Bytes(vec![FILLER; length])
 }
 
 /// Whether the arguments can be dealt out to the groups in order.
@@ -150,7 +158,7 @@ mod tests {
         };
         Described {
             groups: vec![group(0, 1, 10), group(0, 2, 2)],
-            stdin: 8,
+            stdin: Some(8),
             files: vec![(b"A".into(), 8)],
             ..Described::default()
         }
@@ -188,6 +196,28 @@ mod tests {
         assert!(!accepts(&["01234567890"]));
         assert!(!accepts(&["ab", "0123456789"]));
         assert!(!accepts(&["a", "b", "c", "d"]));
+    }
+
+    #[test]
+    fn what_is_given_beside_a_described_shape_stays_input() {
+        let described = Described {
+            given: Scenario {
+                argv: vec![b"-f".into(), b"rules".into()],
+                stdin: b"text".into(),
+                files: [(b"rules".into(), b"a=b".into())].into(),
+                env: [(b"MODE".into(), b"x".into())].into(),
+                ..Scenario::default()
+            },
+            stdin: None,
+            ..described()
+        };
+        let seed = described.seeds().remove(1);
+        assert_eq!(seed.argv.len(), 3);
+        assert_eq!(seed.stdin, b"text".into());
+        assert_eq!(seed.files[&b"rules".into()], b"a=b".into());
+        assert_eq!(seed.files[&b"A".into()], b"AAAAAAAA".into());
+        assert_eq!(seed.env, described.given.env);
+        assert!(described.accepts(&seed));
     }
 
     #[test]

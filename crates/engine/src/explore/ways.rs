@@ -12,7 +12,7 @@ use super::slot::Traced;
 use crate::path::{self, Choice, Decision};
 
 /// Ways of one run that are offered at most.
-const MOST_WAYS: usize = 20_000;
+pub(super) const MOST_WAYS: usize = 20_000;
 /// Different values of one fixed thing that are tried.
 const MOST_FIXED: usize = 16;
 

@@ -228,12 +228,7 @@ fn checked(program: &Program) -> Option<PathBuf> {
 /// What every run gets: a small environment, the same everywhere.
 fn settings(arguments: &Arguments) -> Settings {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    let fixed = [
-        ("PATH", path),
-        ("LC_ALL", "C".into()),
-        ("TZ", "UTC0".into()),
-        ("HOME", "/".into()),
-    ];
+    let fixed = [("PATH", path), ("HOME", "/".into())];
     Settings {
         argv0: arguments.program.clone().into_os_string(),
         timeout: arguments.timeout,

@@ -134,9 +134,9 @@ fn described(asked: &StartArguments, given: Scenario) -> Result<Described, Failu
         }
     }
     Ok(Described {
-        first: given.argv,
+        given,
         groups,
-        stdin: asked.sym_stdin.unwrap_or(given.stdin.len()),
+        stdin: asked.sym_stdin,
         files,
     })
 }
@@ -156,6 +156,12 @@ fn take_file(
     };
     let (before, name) = bytes.split_at(start);
     let path = Path::new(OsStr::from_bytes(name));
+    if !name.is_empty() && path.is_dir() {
+        notes.push(format!(
+            "{} is a directory: what is in it is not part of the input (--file adds files)",
+            path.display()
+        ));
+    }
     if name.is_empty() || !path.is_file() {
         return Ok(argument.to_owned());
     }

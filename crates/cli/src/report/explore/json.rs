@@ -44,15 +44,13 @@ pub fn render(report: &ExploreReport) -> String {
         })
         .collect();
     let flips = summary.flips;
-    let mut losses: Vec<(String, u64)> = summary.losses.clone().into_iter().collect();
-    losses.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     Document {
         command: "explore",
         runs: summary.progress.runs,
         paths: summary.progress.paths,
         queries: summary.progress.queries,
         seconds: summary.seconds,
-        losses,
+        losses: report.ranked_losses(),
         findings: summary
             .findings
             .iter()
@@ -88,7 +86,12 @@ pub fn render(report: &ExploreReport) -> String {
                     "scenario": miss.scenario,
                 })
             }).collect::<Vec<_>>(),
-            "solver": {"seconds": summary.solver.time().as_secs_f64(), "layers": layers},
+            "solver": {
+                "seconds": summary.solver.time().as_secs_f64(),
+                "layers": layers,
+                "failures": summary.solver.failures,
+                "switched_off": summary.solver.switched_off,
+            },
         }),
     }
     .render()

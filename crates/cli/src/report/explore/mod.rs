@@ -3,6 +3,7 @@
 mod json;
 mod text;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -22,4 +23,14 @@ pub struct ExploreReport<'a> {
     pub directory: &'a Path,
     /// Finding → its directory.
     pub kept: &'a BTreeMap<String, PathBuf>,
+}
+
+impl ExploreReport<'_> {
+    /// Where the connection to the input got lost, most often first.
+    fn ranked_losses(&self) -> Vec<(String, u64)> {
+        let losses = self.summary.losses.iter();
+        let mut ranked: Vec<_> = losses.map(|(name, count)| (name.clone(), *count)).collect();
+        ranked.sort_by_key(|(_, count)| Reverse(*count));
+        ranked
+    }
 }

@@ -64,15 +64,16 @@ pub fn render(report: &ExploreReport) -> String {
         ),
     );
     let totals = summary.coverage.totals();
-    row(
-        "covered",
-        format!(
+    let covered = match totals.blocks.total {
+        0 => "not measured".to_owned(),
+        _ => format!(
             "blocks {}, branch sides {}, lines {}",
             share(totals.blocks),
             share(totals.branch_sides),
             share(totals.lines)
         ),
-    );
+    };
+    row("covered", covered);
     let solver = &summary.solver;
     let of_time = 100.0 * solver.time().as_secs_f64() / summary.seconds.max(0.001);
     let flips = summary.flips;
@@ -86,6 +87,13 @@ pub fn render(report: &ExploreReport) -> String {
             show_count(flips.undecided),
         ),
     );
+    for (reason, count) in &solver.failures {
+        let failures = counted(*count, "failure");
+        row(
+            "",
+            Palette.warn(&format!("{failures} of the SMT program: {reason}")),
+        );
+    }
     if let Some(why) = &solver.switched_off {
         row("", Palette.warn(&format!("switched off: {why}")));
     }
@@ -137,11 +145,10 @@ fn share(share: Share) -> String {
 
 /// Where the connection to the input got lost, most often first.
 fn losses(report: &ExploreReport) -> String {
-    let mut losses: Vec<_> = report.summary.losses.iter().collect();
-    losses.sort_by_key(|(name, count)| (std::cmp::Reverse(**count), (*name).clone()));
+    let losses = report.ranked_losses();
     let shown = losses.iter().take(LOSSES);
     let mut list: Vec<String> = shown
-        .map(|(name, count)| format!("{name} ({})", show_count(**count)))
+        .map(|(name, count)| format!("{name} ({})", show_count(*count)))
         .collect();
     if losses.len() > LOSSES {
         list.push(format!("{} more", losses.len() - LOSSES));
