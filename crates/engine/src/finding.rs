@@ -216,13 +216,23 @@ fn assertion(line: &str) -> Option<Problem> {
 /// `SIGSEGV` and the like.
 pub fn signal_name(signal: i32) -> String {
     let names = [
-        (libc::SIGSEGV, "SIGSEGV"),
-        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGHUP, "SIGHUP"),
+        (libc::SIGINT, "SIGINT"),
+        (libc::SIGQUIT, "SIGQUIT"),
         (libc::SIGILL, "SIGILL"),
-        (libc::SIGFPE, "SIGFPE"),
-        (libc::SIGABRT, "SIGABRT"),
-        (libc::SIGKILL, "SIGKILL"),
         (libc::SIGTRAP, "SIGTRAP"),
+        (libc::SIGABRT, "SIGABRT"),
+        (libc::SIGBUS, "SIGBUS"),
+        (libc::SIGFPE, "SIGFPE"),
+        (libc::SIGKILL, "SIGKILL"),
+        (libc::SIGUSR1, "SIGUSR1"),
+        (libc::SIGSEGV, "SIGSEGV"),
+        (libc::SIGUSR2, "SIGUSR2"),
+        (libc::SIGPIPE, "SIGPIPE"),
+        (libc::SIGALRM, "SIGALRM"),
+        (libc::SIGTERM, "SIGTERM"),
+        (libc::SIGXCPU, "SIGXCPU"),
+        (libc::SIGXFSZ, "SIGXFSZ"),
         (libc::SIGSYS, "SIGSYS"),
     ];
     let known = names.into_iter().find(|(number, _)| *number == signal);

@@ -3,6 +3,7 @@
 use parallax_abi::Op;
 use parallax_abi::trace::Report as Reported;
 use parallax_abi::trace::{Concretized, EventKind, LossKind, ObjectKind, Refusal, Stop};
+pub use parallax_engine::finding::signal_name as signal;
 use parallax_engine::selfcheck::What;
 
 /// The name of an event kind in JSON and in `--events`.
@@ -197,33 +198,5 @@ pub fn operator(op: Op) -> &'static str {
         Op::Shl => "<<",
         Op::LShr | Op::AShr => ">>",
         _ => "?",
-    }
-}
-
-/// `SIGSEGV` for 11.
-pub fn signal(number: i32) -> String {
-    let names = [
-        (libc::SIGHUP, "SIGHUP"),
-        (libc::SIGINT, "SIGINT"),
-        (libc::SIGQUIT, "SIGQUIT"),
-        (libc::SIGILL, "SIGILL"),
-        (libc::SIGTRAP, "SIGTRAP"),
-        (libc::SIGABRT, "SIGABRT"),
-        (libc::SIGBUS, "SIGBUS"),
-        (libc::SIGFPE, "SIGFPE"),
-        (libc::SIGKILL, "SIGKILL"),
-        (libc::SIGUSR1, "SIGUSR1"),
-        (libc::SIGSEGV, "SIGSEGV"),
-        (libc::SIGUSR2, "SIGUSR2"),
-        (libc::SIGPIPE, "SIGPIPE"),
-        (libc::SIGALRM, "SIGALRM"),
-        (libc::SIGTERM, "SIGTERM"),
-        (libc::SIGXCPU, "SIGXCPU"),
-        (libc::SIGXFSZ, "SIGXFSZ"),
-        (libc::SIGSYS, "SIGSYS"),
-    ];
-    match names.iter().find(|(known, _)| *known == number) {
-        Some((_, name)) => (*name).to_owned(),
-        None => format!("signal {number}"),
     }
 }

@@ -7,7 +7,7 @@ use parallax_record::{FunctionSites, Site, SiteTable};
 
 use super::region::{Entry, Snapshot};
 use super::{
-    BranchCoverage, Coverage, FileCoverage, FunctionCoverage, Share, Sides, Uncounted, Why,
+    BranchCoverage, Coverage, FileCoverage, FunctionCoverage, Share, Sides, Uncounted, Why, counted,
 };
 use crate::sites::ModuleSites;
 
@@ -20,7 +20,7 @@ pub(super) fn collect(snapshot: &Snapshot, tables: &[ModuleSites]) -> Coverage {
         if !seen.insert(*module) {
             continue;
         }
-        let needed = counters_of(table);
+        let needed = counted(table).len();
         let why = match snapshot.modules.get(module) {
             Some(Entry::Counters(counters)) if counters.len() == needed => {
                 sums.add(table, counters);
@@ -51,17 +51,6 @@ pub(super) fn collect(snapshot: &Snapshot, tables: &[ModuleSites]) -> Coverage {
 
 fn kind_of(site: &Site) -> Option<SiteKind> {
     SiteKind::from_byte(site.kind)
-}
-
-fn counters_of(table: &SiteTable) -> usize {
-    let sites = table.functions.iter().flat_map(|function| &function.sites);
-    sites
-        .map(|site| match kind_of(site) {
-            Some(SiteKind::Block) => 1,
-            Some(SiteKind::Branch) => 2,
-            _ => 0,
-        })
-        .sum()
 }
 
 /// The file of the last function: those of headers come with the first ones.

@@ -179,7 +179,16 @@ impl<'e> Slot<'e> {
 
     fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
         self.runs += 1;
-        trace_with(&mut self.traced, self.options, self.sites, scenario)
+        let region = Region::create(self.options.limits, &self.options.symbolic, false)?;
+        let outcome = self.traced.run(scenario, &[region.shared()])?;
+        let trace = Trace::read(region);
+        let traced = Traced {
+            decisions: path::decisions(&trace, self.sites),
+            operations: sensitive::operations(&trace, self.sites),
+            sources: sources_of(&trace, scenario, &self.traced.directory()),
+            trace,
+        };
+        Ok((outcome, traced))
     }
 
     fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
@@ -260,15 +269,8 @@ impl<'e> Slot<'e> {
                 Err(tried) => tried,
                 Ok(None) => Tried::Rejected,
                 Ok(Some(scenario)) => {
-                    let (outcome, child) =
-                        trace_with(&mut self.traced, self.options, self.sites, &scenario)?;
-                    self.runs += 1;
-                    let mut ran = Vec::new();
-                    if let Some(covered) = &mut self.covered {
-                        self.runs += 1;
-                        covered.run(&scenario, &[self.counters.shared()])?;
-                        ran = self.counters.counted_since(&mut self.counts);
-                    }
+                    let (outcome, child) = self.trace(&scenario)?;
+                    let ran = self.cover(&scenario)?;
                     // Where the list of arguments ended there now is one, and reading it is no
                     // question to the input any more: nothing can be said.
                     let is_longer = scenario.argv.len() > work.scenario.argv.len();
@@ -349,27 +351,6 @@ impl<'e> Slot<'e> {
 pub struct Checked {
     pub problems: Vec<finding::Problem>,
     pub ending: finding::Ending,
-}
-
-fn trace_with(
-    executor: &mut Executor,
-    options: &Options,
-    sites: &SiteMap,
-    scenario: &Scenario,
-) -> Result<(Outcome, Traced), ExploreError> {
-    let region = Region::create(options.limits, &options.symbolic, false)?;
-    let outcome = executor.run(scenario, &[region.shared()])?;
-    let trace = Trace::read(region);
-    let decisions = path::decisions(&trace, sites);
-    let operations = sensitive::operations(&trace, sites);
-    let sources = sources_of(&trace, scenario, &executor.directory());
-    let traced = Traced {
-        trace,
-        decisions,
-        operations,
-        sources,
-    };
-    Ok((outcome, traced))
 }
 
 /// Objects become part of a scenario when the program declares them.
