@@ -26,6 +26,7 @@ pub mod shared;
 pub mod sites;
 pub mod trace;
 mod wire;
+pub mod worker;
 
 #[cfg(test)]
 mod sample;

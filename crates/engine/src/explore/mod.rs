@@ -28,6 +28,7 @@ use crate::finding::Finding;
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::{self, ModuleSites, SiteMap};
+use crate::worker::Traced;
 
 use frontier::{Candidate, Frontier, Goal, RunId, mix};
 pub use interface::{
@@ -36,7 +37,7 @@ pub use interface::{
 use parallel::in_parallel;
 use question::Known;
 pub use shape::{ArgumentGroup, Described, Shape};
-use slot::{Attempt, Child, Done, Slot, Traced, Tried, Work};
+use slot::{Attempt, Child, Done, Slot, Tried, Work};
 
 /// Misses that are kept for the report.
 const MOST_MISSES: usize = 20;
@@ -156,7 +157,7 @@ impl<'e> Explorer<'e> {
         loop {
             self.queries = slots
                 .iter()
-                .map(|slot| slot.solver.statistics().queries)
+                .map(|slot| slot.solver().statistics().queries)
                 .sum();
             let progress = self.progress();
             self.observer.progress(&progress);
@@ -465,7 +466,7 @@ impl<'e> Explorer<'e> {
         let regions: Vec<_> = slots.iter().map(Slot::counters).collect();
         let mut solver = Statistics::default();
         for slot in slots {
-            join(&mut solver, slot.solver.statistics());
+            join(&mut solver, slot.solver().statistics());
         }
         Summary {
             ended,
@@ -480,7 +481,7 @@ impl<'e> Explorer<'e> {
             flips: self.flips,
             misses: self.misses,
             solver,
-            executions: slots.iter().map(|slot| slot.runs).sum(),
+            executions: slots.iter().map(Slot::runs).sum(),
             tests: self.tests,
             unconfirmed: self.unconfirmed,
         }

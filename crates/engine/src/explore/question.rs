@@ -6,12 +6,12 @@ use parallax_abi::SiteId;
 use parallax_solver::{Constraint, Holds, Path};
 
 use super::frontier::Goal;
-use super::slot::{Sources, Traced};
 use crate::path::{self, Choice, Decision};
 use crate::scenario::{Bytes, Component, Scenario};
 use crate::sensitive;
 use crate::sites::SiteMap;
 use crate::trace::Trace;
+use crate::worker::{Sources, Traced};
 
 /// What must be asked for a goal.
 pub enum Question {

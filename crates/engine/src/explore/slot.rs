@@ -1,60 +1,20 @@
-//! One worker: executors, a solver and coverage counters of its own.
-//!
-//! What a slot does depends only on the work that it is given and on what it was given before, not on the other
-//! slots: so an exploration is the same however many of them work at a time.
+//! One worker of an exploration, with coverage counters of its own.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use parallax_abi::SiteId;
-use parallax_abi::trace::SourceKind;
 use parallax_solver::{Answer, Solver};
 
 use super::frontier::Candidate;
 use super::question::{Known, Question, Wanted, restructured};
 use super::{ExploreError, Options, Programs};
 use crate::coverage::{Counter, CoverageRegion};
-use crate::execute::{Executor, Settings};
-use crate::path::{self, Decision};
-use crate::region::Region;
-use crate::run::{End, Outcome};
-use crate::scenario::ktest::objects_of;
-use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
-use crate::sensitive::{self, Sensitive};
+use crate::execute::Executor;
+use crate::run::End;
+use crate::scenario::Scenario;
 use crate::sites::SiteMap;
-use crate::trace::Trace;
-use crate::{finding, sanitizer};
-
-/// A run that has been traced.
-#[derive(Debug)]
-pub struct Traced {
-    pub trace: Trace,
-    pub decisions: Vec<Decision>,
-    pub operations: Vec<Sensitive>,
-    pub sources: Sources,
-}
-
-impl Traced {
-    /// Memory that it holds, roughly.
-    pub fn bytes(&self) -> u64 {
-        u64::from(self.trace.node_count() + self.trace.event_count()) * 32
-            + (self.decisions.len() * size_of::<Decision>()) as u64
-            + (64 << 10)
-    }
-
-    /// Identifies the whole path.
-    pub fn path(&self) -> u64 {
-        self.decisions
-            .last()
-            .map_or(path::START, |last| last.prefix)
-    }
-
-    /// Identifies the whole path, with all addresses and sizes.
-    pub fn exact_path(&self) -> u64 {
-        self.decisions.last().map_or(path::START, |last| last.exact)
-    }
-}
+use crate::worker::{Checked, Means, Traced, Worker, with_objects};
 
 /// Ways of one run to be tried.
 pub struct Work<'w> {
@@ -108,21 +68,13 @@ pub struct Done {
 pub struct Slot<'e> {
     options: &'e Options,
     sites: &'e SiteMap,
-    traced: Executor,
+    worker: Worker<'e>,
     covered: Option<Executor>,
-    plain: Executor,
-    checked: Option<Executor>,
-    pub solver: Solver,
-    sources: HashMap<Component, u32>,
-    components: Vec<Component>,
     counters: CoverageRegion,
     counts: BTreeMap<u64, Vec<u32>>,
-    /// Runs of any build.
-    pub runs: u64,
+    /// Runs of the covered program.
+    covered_runs: u64,
 }
-
-/// Which component each source of a trace is; `None` if the scenario cannot change it.
-pub type Sources = Vec<Option<Component>>;
 
 impl<'e> Slot<'e> {
     pub fn new(
@@ -130,31 +82,22 @@ impl<'e> Slot<'e> {
         options: &'e Options,
         sites: &'e SiteMap,
     ) -> Result<Slot<'e>, ExploreError> {
-        let settings = &options.settings;
-        let executor = |path: &PathBuf| Executor::new(path, settings.clone());
-        let checked = |path: &PathBuf| {
-            let mut environment = settings.environment.clone();
-            let added = sanitizer::environment().into_iter();
-            environment.extend(added.map(|(name, value)| (name.into(), value.into())));
-            let settings = Settings {
-                environment,
-                ..settings.clone()
-            };
-            Executor::new(path, settings)
+        let means = Means {
+            limits: options.limits,
+            symbolic: &options.symbolic,
+            settings: &options.settings,
+            solver: &options.solver,
         };
+        let covered = programs.covered.as_ref();
+        let covered = covered.map(|path| Executor::new(path, options.settings.clone()));
         Ok(Slot {
             options,
             sites,
-            traced: executor(&programs.traced)?,
-            covered: programs.covered.as_ref().map(executor).transpose()?,
-            plain: executor(&programs.plain)?,
-            checked: programs.checked.as_ref().map(checked).transpose()?,
-            solver: Solver::new(options.solver.clone()),
-            sources: HashMap::new(),
-            components: Vec::new(),
+            worker: Worker::new(programs, means, sites)?,
+            covered: covered.transpose()?,
             counters: CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?,
             counts: BTreeMap::new(),
-            runs: 0,
+            covered_runs: 0,
         })
     }
 
@@ -162,9 +105,18 @@ impl<'e> Slot<'e> {
         &self.counters
     }
 
+    pub fn solver(&self) -> &Solver {
+        &self.worker.solver
+    }
+
+    /// Runs of any build.
+    pub fn runs(&self) -> u64 {
+        self.worker.runs + self.covered_runs
+    }
+
     /// Runs a scenario that no solver made.
     pub fn start(&mut self, scenario: Scenario) -> Result<Child, ExploreError> {
-        let (outcome, traced) = self.trace(&scenario)?;
+        let (outcome, traced) = self.worker.trace(&scenario)?;
         let scenario = with_objects(scenario, &traced.trace);
         let ran = self.cover(&scenario)?;
         Ok(Child {
@@ -177,25 +129,11 @@ impl<'e> Slot<'e> {
         })
     }
 
-    fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
-        self.runs += 1;
-        let region = Region::create(self.options.limits, &self.options.symbolic, false)?;
-        let outcome = self.traced.run(scenario, &[region.shared()])?;
-        let trace = Trace::read(region);
-        let traced = Traced {
-            decisions: path::decisions(&trace, self.sites),
-            operations: sensitive::operations(&trace, self.sites),
-            sources: sources_of(&trace, scenario, &self.traced.directory()),
-            trace,
-        };
-        Ok((outcome, traced))
-    }
-
     fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
         let Some(covered) = &mut self.covered else {
             return Ok(Vec::new());
         };
-        self.runs += 1;
+        self.covered_runs += 1;
         covered.run(scenario, &[self.counters.shared()])?;
         Ok(self.counters.counted_since(&mut self.counts))
     }
@@ -205,17 +143,12 @@ impl<'e> Slot<'e> {
         let (traced, again) = match work.traced {
             Some(traced) => (traced, None),
             None => {
-                let traced = Arc::new(self.trace(work.scenario)?.1);
+                let traced = Arc::new(self.worker.trace(work.scenario)?.1);
                 (Arc::clone(&traced), Some(traced))
             }
         };
-        let named = traced.sources.iter().enumerate();
-        let names: Vec<u32> = named
-            .map(|(index, source)| self.name(index, source))
-            .collect();
-        let mut path = self.solver.path(&traced.trace, &names);
-        // How many constraints the first n decisions are.
-        let mut ends = vec![0];
+        let names = self.worker.names(&traced);
+        let mut inquiry = self.worker.inquiry(&traced, &names);
         let mut attempts = Vec::new();
         let mut made: HashSet<Scenario> = HashSet::new();
         for candidate in work.candidates {
@@ -224,38 +157,15 @@ impl<'e> Slot<'e> {
                 sites: self.sites,
                 fixed: work.fixed,
             };
-            let changed = match wanted.question(candidate.goal, &mut path) {
+            let changed = match wanted.question(candidate.goal, &mut inquiry.path) {
                 Question::Structure => {
                     Ok(restructured(work.scenario, candidate.goal, &traced.sources))
                 }
-                Question::Solve { prefix, goal } => {
-                    // One decision can be several constraints.
-                    while ends.len() <= prefix {
-                        let decision = &traced.decisions[ends.len() - 1];
-                        for constraint in decision.constraints(self.sites) {
-                            path.push(constraint);
-                        }
-                        ends.push(path.len());
-                    }
-                    match path.solve(ends[prefix], &goal, None) {
-                        Answer::Sat(model) => {
-                            let changes = model.bytes.iter().map(|((source, offset), byte)| {
-                                let component = self.components.get(*source as usize)?.clone();
-                                Some((
-                                    Variable {
-                                        component,
-                                        offset: *offset,
-                                    },
-                                    *byte,
-                                ))
-                            });
-                            let changes: Option<BTreeMap<Variable, u8>> = changes.collect();
-                            Ok(changes.and_then(|changes| apply(work.scenario, &changes)))
-                        }
-                        Answer::Unsat(_) => Err(Tried::Infeasible),
-                        Answer::Unknown(_) => Err(Tried::Undecided),
-                    }
-                }
+                Question::Solve { prefix, goal } => match inquiry.solve(prefix, &goal) {
+                    Answer::Sat(model) => Ok(self.worker.changed(work.scenario, &model)),
+                    Answer::Unsat(_) => Err(Tried::Infeasible),
+                    Answer::Unknown(_) => Err(Tried::Undecided),
+                },
                 Question::Impossible => Err(Tried::Infeasible),
             };
             let changed = changed.map(|changed| {
@@ -269,7 +179,7 @@ impl<'e> Slot<'e> {
                 Err(tried) => tried,
                 Ok(None) => Tried::Rejected,
                 Ok(Some(scenario)) => {
-                    let (outcome, child) = self.trace(&scenario)?;
+                    let (outcome, child) = self.worker.trace(&scenario)?;
                     let ran = self.cover(&scenario)?;
                     // Where the list of arguments ended there now is one, and reading it is no
                     // question to the input any more: nothing can be said.
@@ -299,86 +209,8 @@ impl<'e> Slot<'e> {
         })
     }
 
-    /// The stable number of a component; of a source that cannot be changed, one that no component has.
-    fn name(&mut self, index: usize, component: &Option<Component>) -> u32 {
-        let Some(component) = component else {
-            return u32::MAX - index as u32;
-        };
-        let next = self.components.len() as u32;
-        *self.sources.entry(component.clone()).or_insert_with(|| {
-            self.components.push(component.clone());
-            next
-        })
-    }
-
     /// Runs the plain and the checked program; the errors that were seen, each of them twice.
     pub fn check(&mut self, scenario: &Scenario) -> Result<Option<Checked>, ExploreError> {
-        let mut once =
-            || -> Result<(Outcome, Option<Outcome>, Vec<finding::Problem>), ExploreError> {
-                let checked = match &mut self.checked {
-                    Some(executor) => Some(executor.run(scenario, &[])?),
-                    None => None,
-                };
-                self.runs += 2;
-                let plain = self.plain.run(scenario, &[])?;
-                let problems = finding::problems(&plain, checked.as_ref());
-                Ok((plain, checked, problems))
-            };
-        let (plain, checked, first) = once()?;
-        if first.is_empty() {
-            return Ok(None);
-        }
-        let (_, _, second) = once()?;
-        let problems: Vec<_> = first
-            .into_iter()
-            .filter(|problem| second.contains(problem))
-            .collect();
-        let reported = checked.map(|outcome| {
-            let reports = sanitizer::reports(&outcome.stderr.bytes);
-            let lines: Vec<_> = reports
-                .iter()
-                .map(|report| report.message.clone())
-                .collect();
-            lines.join("\n")
-        });
-        let mut ending = finding::Ending::new(&plain);
-        ending.sanitizer = reported.filter(|text| !text.is_empty());
-        Ok(Some(Checked { problems, ending }))
+        self.worker.check(scenario)
     }
-}
-
-/// What native runs showed.
-pub struct Checked {
-    pub problems: Vec<finding::Problem>,
-    pub ending: finding::Ending,
-}
-
-/// Objects become part of a scenario when the program declares them.
-fn with_objects(mut scenario: Scenario, trace: &Trace) -> Scenario {
-    let known = scenario.objects.len();
-    let declared = objects_of(trace).into_iter().skip(known);
-    scenario.objects.extend(declared);
-    scenario
-}
-
-fn sources_of(trace: &Trace, scenario: &Scenario, directory: &Path) -> Sources {
-    let component = |index: u32| {
-        let source = trace.source(index)?;
-        Some(match source.kind {
-            SourceKind::Argument => Component::Argument(source.index),
-            SourceKind::ArgumentCount => Component::ArgumentCount,
-            SourceKind::Stdin => Component::Stdin,
-            SourceKind::Stream => Component::Stream(source.index),
-            SourceKind::Object => Component::Object(source.index),
-            SourceKind::Environment => Component::Environment(source.name.into()),
-            SourceKind::File => {
-                let path = PathBuf::from(Bytes::from(source.name).to_os_string());
-                let relative = path.strip_prefix(directory).ok()?;
-                let name = Bytes::from(relative.as_os_str().as_encoded_bytes());
-                scenario.files.contains_key(&name).then_some(())?;
-                Component::File(name)
-            }
-        })
-    };
-    (0..trace.source_count()).map(component).collect()
 }

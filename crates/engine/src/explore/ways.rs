@@ -8,8 +8,8 @@ use parallax_abi::trace::{EventKind, SourceKind};
 use super::Explorer;
 use super::frontier::{Candidate, Goal, RunId, mix};
 use super::question::fixed_key;
-use super::slot::Traced;
 use crate::path::{self, Choice, Decision};
+use crate::worker::Traced;
 
 /// Ways of one run that are offered at most.
 pub(super) const MOST_WAYS: usize = 20_000;

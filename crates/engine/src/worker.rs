@@ -1,0 +1,272 @@
+//! One worker: the program's variants ready to run, a solver, and what leads from one to the other.
+//!
+//! What a worker does depends only on what it is given and on what it was given before, not on other
+//! workers: so a search that deals out work in a fixed order is the same however many of them work at a time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+
+use parallax_abi::trace::SourceKind;
+use parallax_solver::{Answer, Config, Constraint, Model, Solver};
+
+use crate::execute::{Executor, Settings};
+use crate::explore::{ExploreError, Programs};
+use crate::path::{self, Decision};
+use crate::region::{Limits, Region, Symbolic};
+use crate::run::Outcome;
+use crate::scenario::ktest::objects_of;
+use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
+use crate::sensitive::{self, Sensitive};
+use crate::sites::SiteMap;
+use crate::trace::Trace;
+use crate::{finding, sanitizer};
+
+/// A run that has been traced.
+#[derive(Debug)]
+pub struct Traced {
+    pub trace: Trace,
+    pub decisions: Vec<Decision>,
+    pub operations: Vec<Sensitive>,
+    pub sources: Sources,
+}
+
+/// Which component each source of a trace is; `None` if the scenario cannot change it.
+pub type Sources = Vec<Option<Component>>;
+
+impl Traced {
+    /// Memory that it holds, roughly.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.trace.node_count() + self.trace.event_count()) * 32
+            + (self.decisions.len() * size_of::<Decision>()) as u64
+            + (64 << 10)
+    }
+
+    /// Identifies the whole path.
+    pub fn path(&self) -> u64 {
+        self.decisions
+            .last()
+            .map_or(path::START, |last| last.prefix)
+    }
+
+    /// Identifies the whole path, with all addresses and sizes.
+    pub fn exact_path(&self) -> u64 {
+        self.decisions.last().map_or(path::START, |last| last.exact)
+    }
+}
+
+/// What native runs showed.
+pub struct Checked {
+    pub problems: Vec<finding::Problem>,
+    pub ending: finding::Ending,
+}
+
+/// How programs are run and questions are answered.
+#[derive(Clone, Copy, Debug)]
+pub struct Means<'m> {
+    /// Of each trace.
+    pub limits: Limits,
+    pub symbolic: &'m Symbolic,
+    pub settings: &'m Settings,
+    pub solver: &'m Config,
+}
+
+/// See the module's description.
+pub struct Worker<'m> {
+    means: Means<'m>,
+    sites: &'m SiteMap,
+    traced: Executor,
+    plain: Executor,
+    checked: Option<Executor>,
+    pub solver: Solver,
+    names: Names,
+    /// Runs of any build.
+    pub runs: u64,
+}
+
+impl<'m> Worker<'m> {
+    pub fn new(
+        programs: &Programs,
+        means: Means<'m>,
+        sites: &'m SiteMap,
+    ) -> Result<Worker<'m>, ExploreError> {
+        let settings = means.settings;
+        let executor = |path: &PathBuf| Executor::new(path, settings.clone());
+        let checked = |path: &PathBuf| {
+            let mut environment = settings.environment.clone();
+            let added = sanitizer::environment().into_iter();
+            environment.extend(added.map(|(name, value)| (name.into(), value.into())));
+            let settings = Settings {
+                environment,
+                ..settings.clone()
+            };
+            Executor::new(path, settings)
+        };
+        Ok(Worker {
+            means,
+            sites,
+            traced: executor(&programs.traced)?,
+            plain: executor(&programs.plain)?,
+            checked: programs.checked.as_ref().map(checked).transpose()?,
+            solver: Solver::new(means.solver.clone()),
+            names: Names::default(),
+            runs: 0,
+        })
+    }
+
+    /// Runs the traced program.
+    pub fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
+        self.runs += 1;
+        let region = Region::create(self.means.limits, self.means.symbolic, false)?;
+        let outcome = self.traced.run(scenario, &[region.shared()])?;
+        let trace = Trace::read(region);
+        let traced = Traced {
+            decisions: path::decisions(&trace, self.sites),
+            operations: sensitive::operations(&trace, self.sites),
+            sources: sources_of(&trace, scenario, &self.traced.directory()),
+            trace,
+        };
+        Ok((outcome, traced))
+    }
+
+    /// The names that the solver knows a run's sources by: the same component has the same one in all runs.
+    pub fn names(&mut self, traced: &Traced) -> Vec<u32> {
+        let sources = traced.sources.iter().enumerate();
+        sources
+            .map(|(index, component)| self.names.of(index, component))
+            .collect()
+    }
+
+    /// Opens questions about a run, whose sources have these names.
+    pub fn inquiry<'t>(&self, traced: &'t Traced, names: &'t [u32]) -> Inquiry<'t>
+    where
+        'm: 't,
+    {
+        Inquiry {
+            path: self.solver.path(&traced.trace, names),
+            ends: vec![0],
+            traced,
+            sites: self.sites,
+        }
+    }
+
+    /// The scenario changed as a model says; `None` if it cannot be changed so.
+    pub fn changed(&self, scenario: &Scenario, model: &Model) -> Option<Scenario> {
+        let changes = model.bytes.iter().map(|((source, offset), byte)| {
+            let component = self.names.components.get(*source as usize)?.clone();
+            let offset = *offset;
+            Some((Variable { component, offset }, *byte))
+        });
+        let changes: Option<BTreeMap<Variable, u8>> = changes.collect();
+        apply(scenario, &changes?)
+    }
+
+    /// Runs the plain and the checked program; the errors that were seen, each of them twice.
+    pub fn check(&mut self, scenario: &Scenario) -> Result<Option<Checked>, ExploreError> {
+        let mut once =
+            || -> Result<(Outcome, Option<Outcome>, Vec<finding::Problem>), ExploreError> {
+                let checked = match &mut self.checked {
+                    Some(executor) => Some(executor.run(scenario, &[])?),
+                    None => None,
+                };
+                self.runs += 2;
+                let plain = self.plain.run(scenario, &[])?;
+                let problems = finding::problems(&plain, checked.as_ref());
+                Ok((plain, checked, problems))
+            };
+        let (plain, checked, first) = once()?;
+        if first.is_empty() {
+            return Ok(None);
+        }
+        let (_, _, second) = once()?;
+        let problems: Vec<_> = first
+            .into_iter()
+            .filter(|problem| second.contains(problem))
+            .collect();
+        let reported = checked.map(|outcome| {
+            let reports = sanitizer::reports(&outcome.stderr.bytes);
+            let lines: Vec<_> = reports
+                .iter()
+                .map(|report| report.message.clone())
+                .collect();
+            lines.join("\n")
+        });
+        let mut ending = finding::Ending::new(&plain);
+        ending.sanitizer = reported.filter(|text| !text.is_empty());
+        Ok(Some(Checked { problems, ending }))
+    }
+}
+
+/// Questions about one run.
+pub struct Inquiry<'t> {
+    /// The constraints of the decisions that were needed so far.
+    pub path: parallax_solver::Path<'t, Trace>,
+    /// How many constraints the first n decisions are: one decision can be several.
+    ends: Vec<usize>,
+    traced: &'t Traced,
+    sites: &'t SiteMap,
+}
+
+impl Inquiry<'_> {
+    /// Looks for an input that decides the first `prefix` times as the run did, and of which the goal holds.
+    pub fn solve(&mut self, prefix: usize, goal: &[Constraint]) -> Answer {
+        while self.ends.len() <= prefix {
+            let decision = &self.traced.decisions[self.ends.len() - 1];
+            for constraint in decision.constraints(self.sites) {
+                self.path.push(constraint);
+            }
+            self.ends.push(self.path.len());
+        }
+        self.path.solve(self.ends[prefix], goal, None)
+    }
+}
+
+/// Stable numbers of components.
+#[derive(Debug, Default)]
+struct Names {
+    numbers: HashMap<Component, u32>,
+    components: Vec<Component>,
+}
+
+impl Names {
+    /// The number of a component; of a source that cannot be changed, one that no component has.
+    fn of(&mut self, index: usize, component: &Option<Component>) -> u32 {
+        let Some(component) = component else {
+            return u32::MAX - index as u32;
+        };
+        let next = self.components.len() as u32;
+        *self.numbers.entry(component.clone()).or_insert_with(|| {
+            self.components.push(component.clone());
+            next
+        })
+    }
+}
+
+/// Objects become part of a scenario when the program declares them.
+pub fn with_objects(mut scenario: Scenario, trace: &Trace) -> Scenario {
+    let known = scenario.objects.len();
+    let declared = objects_of(trace).into_iter().skip(known);
+    scenario.objects.extend(declared);
+    scenario
+}
+
+fn sources_of(trace: &Trace, scenario: &Scenario, directory: &Path) -> Sources {
+    let component = |index: u32| {
+        let source = trace.source(index)?;
+        Some(match source.kind {
+            SourceKind::Argument => Component::Argument(source.index),
+            SourceKind::ArgumentCount => Component::ArgumentCount,
+            SourceKind::Stdin => Component::Stdin,
+            SourceKind::Stream => Component::Stream(source.index),
+            SourceKind::Object => Component::Object(source.index),
+            SourceKind::Environment => Component::Environment(source.name.into()),
+            SourceKind::File => {
+                let path = PathBuf::from(Bytes::from(source.name).to_os_string());
+                let relative = path.strip_prefix(directory).ok()?;
+                let name = Bytes::from(relative.as_os_str().as_encoded_bytes());
+                scenario.files.contains_key(&name).then_some(())?;
+                Component::File(name)
+            }
+        })
+    };
+    (0..trace.source_count()).map(component).collect()
+}
