@@ -156,7 +156,8 @@ pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::{Ending, Kind, Location, Problem};
+    use crate::finding::{Kind, Location, Problem};
+    use crate::scenario::Ending;
     use std::process::Command;
 
     fn finding(argument: &str) -> Finding {

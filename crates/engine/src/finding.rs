@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::run::{End, Outcome};
 use crate::sanitizer::{self, Report};
-use crate::scenario::{Bytes, Scenario};
+use crate::scenario::{Ending, Scenario};
 
 /// What went wrong in one version of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
@@ -60,30 +60,18 @@ pub struct Problem {
 }
 
 /// How a run ended, as all commands print it.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Ending {
-    pub exit: Option<i32>,
-    pub signal: Option<i32>,
-    pub stdout: Bytes,
-    pub stderr: Bytes,
-    /// What the checked build reported, one line each.
-    pub sanitizer: Option<String>,
-}
-
-impl Ending {
-    pub fn new(outcome: &Outcome) -> Ending {
-        let (exit, signal) = match outcome.end {
-            End::Exit(status) => (Some(status), None),
-            End::Signal(signal) => (None, Some(signal)),
-            End::Timeout | End::OutOfMemory | End::TooManyProcesses => (None, None),
-        };
-        Ending {
-            exit,
-            signal,
-            stdout: outcome.stdout.bytes.clone().into(),
-            stderr: outcome.stderr.bytes.clone().into(),
-            sanitizer: None,
-        }
+pub fn ending(outcome: &Outcome) -> Ending {
+    let (exit, signal) = match outcome.end {
+        End::Exit(status) => (Some(status), None),
+        End::Signal(signal) => (None, Some(signal)),
+        End::Timeout | End::OutOfMemory | End::TooManyProcesses => (None, None),
+    };
+    Ending {
+        exit,
+        signal,
+        stdout: outcome.stdout.bytes.clone().into(),
+        stderr: outcome.stderr.bytes.clone().into(),
+        sanitizer: None,
     }
 }
 

@@ -14,12 +14,12 @@ pub mod execute;
 pub mod explore;
 pub mod finding;
 pub mod libraries;
+pub mod objects;
 pub mod path;
 pub mod region;
 pub mod run;
 pub mod sandbox;
 pub mod sanitizer;
-pub mod scenario;
 pub mod selfcheck;
 pub mod sensitive;
 pub mod shared;
@@ -27,6 +27,8 @@ pub mod sites;
 pub mod trace;
 mod wire;
 pub mod worker;
+
+pub use parallax_scenario as scenario;
 
 #[cfg(test)]
 mod sample;

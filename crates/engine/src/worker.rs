@@ -11,10 +11,10 @@ use parallax_solver::{Answer, Config, Constraint, Model, Solver};
 
 use crate::execute::{Executor, Settings};
 use crate::explore::{ExploreError, Programs};
+use crate::objects::objects_of;
 use crate::path::{self, Decision};
 use crate::region::{Limits, Region, Symbolic};
 use crate::run::Outcome;
-use crate::scenario::ktest::objects_of;
 use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
 use crate::sensitive::{self, Sensitive};
 use crate::sites::SiteMap;
@@ -57,7 +57,7 @@ impl Traced {
 /// What native runs showed.
 pub struct Checked {
     pub problems: Vec<finding::Problem>,
-    pub ending: finding::Ending,
+    pub ending: crate::scenario::Ending,
 }
 
 /// How programs are run and questions are answered.
@@ -190,7 +190,7 @@ impl<'m> Worker<'m> {
                 .collect();
             lines.join("\n")
         });
-        let mut ending = finding::Ending::new(&plain);
+        let mut ending = finding::ending(&plain);
         ending.sanitizer = reported.filter(|text| !text.is_empty());
         Ok(Some(Checked { problems, ending }))
     }

@@ -22,6 +22,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-abi", &[]),
     ("parallax-record", &["parallax-abi"]),
     ("parallax-expr", &["parallax-abi"]),
+    ("parallax-scenario", &[]),
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
     (
@@ -41,6 +42,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-record",
             "parallax-expr",
             "parallax-solver",
+            "parallax-scenario",
             "parallax-capture",
             "parallax-bundle",
         ],
@@ -52,6 +54,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-record",
             "parallax-expr",
             "parallax-solver",
+            "parallax-scenario",
             "parallax-bundle",
             "parallax-capture",
             "parallax-engine",

@@ -53,7 +53,7 @@ impl Place {
         let parent = Path::new("/tmp");
         let is_apart = matches!(confinement, Confinement::Namespaces { .. });
         let work = if is_apart && private.iter().any(|path| path == parent) {
-            parent.join("parallax-work")
+            PathBuf::from(parallax_scenario::WORK)
         } else {
             directory.join(WORK.to_str().expect("ASCII"))
         };

@@ -118,17 +118,17 @@ pub mod map {
     use super::*;
     use std::collections::BTreeMap;
 
-    pub fn serialize<S: Serializer>(
-        map: &BTreeMap<Bytes, Bytes>,
+    pub fn serialize<V: Serialize, S: Serializer>(
+        map: &BTreeMap<Bytes, V>,
         serializer: S,
     ) -> Result<S::Ok, S::Error> {
         serializer.collect_map(map.iter().map(|(key, value)| (key.to_key(), value)))
     }
 
-    pub fn deserialize<'de, D: Deserializer<'de>>(
+    pub fn deserialize<'de, V: Deserialize<'de>, D: Deserializer<'de>>(
         deserializer: D,
-    ) -> Result<BTreeMap<Bytes, Bytes>, D::Error> {
-        let plain = BTreeMap::<String, Bytes>::deserialize(deserializer)?;
+    ) -> Result<BTreeMap<Bytes, V>, D::Error> {
+        let plain = BTreeMap::<String, V>::deserialize(deserializer)?;
         let key = |text: String| match text.strip_prefix("base64:") {
             Some(code) => STANDARD.decode(code).map(Bytes).map_err(de::Error::custom),
             None => Ok(Bytes(text.into_bytes())),
@@ -143,7 +143,7 @@ pub mod map {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scenario::Scenario;
+    use crate::Scenario;
 
     #[test]
     fn text_stays_text_and_other_bytes_become_base64() {

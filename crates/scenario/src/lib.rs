@@ -1,0 +1,114 @@
+//! Scenarios: everything that one run of a program is given, and what came of it.
+//!
+//! Arguments, standard input, files, chosen environment variables, what arrives on sockets and
+//! pipes, and memory objects that the program itself declares as input: together, because programs use
+//! them together. The recorder makes scenarios, the store keeps them, the engine runs and changes them, and
+//! all commands print them in the same form.
+
+mod bytes;
+mod change;
+pub mod ktest;
+mod result;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+pub use bytes::Bytes;
+pub use change::{Component, Variable, apply};
+pub use result::{Ending, Recorded};
+
+/// Where the files of every run lie, as the program sees them. Programs print where they are: it has to be the same
+/// in every run, on every machine. Absolute paths in recorded scenarios are made to begin here.
+pub const WORK: &str = "/tmp/parallax-work";
+
+/// Input of one run. In JSON as all commands share it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Scenario {
+    /// Without the program's name.
+    pub argv: Vec<Bytes>,
+    pub stdin: Bytes,
+    /// Path relative to the root of the run's files → contents.
+    #[serde(with = "bytes::map")]
+    pub files: BTreeMap<Bytes, Bytes>,
+    /// Set in addition to the environment that every run gets.
+    #[serde(with = "bytes::map")]
+    pub env: BTreeMap<Bytes, Bytes>,
+    /// What sockets and pipes deliver, in the order in which the program first reads them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub streams: Vec<Bytes>,
+    /// Objects that the program declares as input, in that order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub objects: Vec<Object>,
+    /// Where the program starts, relative to the root of its files; empty: at the root.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub directory: Bytes,
+    /// Directories that exist besides those that files lie in.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub directories: BTreeSet<Bytes>,
+    /// Symbolic links: path → target.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub links: BTreeMap<Bytes, Bytes>,
+    /// Permissions of files and directories where they are not the usual ones (644 and 755).
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub modes: BTreeMap<Bytes, u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub umask: Option<u32>,
+    /// The program's name as it was called (`argv[0]`), where that is not its path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<Bytes>,
+    /// Standard input is not open at all.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub closed_stdin: bool,
+    /// Of a server: `streams` are what its clients send, in the order in which they are accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<Listening>,
+}
+
+/// A memory object that the program declared as input (`klee_make_symbolic` and the like).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Object {
+    pub name: Bytes,
+    pub bytes: Bytes,
+}
+
+/// How clients reach a server, and what ends it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Listening {
+    /// `tcp:PORT`, `tcp6:PORT` or `unix:PATH`.
+    pub address: Bytes,
+    /// For each stream the offsets at which the client waits for an answer before it goes on.
+    pub pauses: Vec<Vec<u64>>,
+    /// The signal that ends it; 0 if it ends by itself.
+    pub end: i32,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+impl Scenario {
+    /// How many bytes of input it has, a measure of its size.
+    pub fn size(&self) -> usize {
+        let argv = self.argv.iter().map(|argument| argument.len() + 1);
+        let files = self.files.values().map(|contents| contents.len());
+        let env = self.env.values().map(|value| value.len());
+        let streams = self.streams.iter().map(|stream| stream.len());
+        let objects = self.objects.iter().map(|object| object.bytes.len());
+        self.stdin.len()
+            + argv
+                .chain(files)
+                .chain(env)
+                .chain(streams)
+                .chain(objects)
+                .sum::<usize>()
+    }
+}
