@@ -23,6 +23,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-record", &["parallax-abi"]),
     ("parallax-expr", &["parallax-abi"]),
     ("parallax-scenario", &[]),
+    ("parallax-store", &["parallax-scenario"]),
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
     (
@@ -55,6 +56,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-expr",
             "parallax-solver",
             "parallax-scenario",
+            "parallax-store",
             "parallax-bundle",
             "parallax-capture",
             "parallax-engine",
