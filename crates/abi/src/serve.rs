@@ -24,7 +24,13 @@ pub enum Kind {
     Run = 1,
     /// Ends the run that is under way; its reply still comes. Nothing if there is none.
     Stop = 2,
+    /// Of the sandbox, between runs: a stream socket of its network, in a reply [`Answer::Ready`];
+    /// [`Request::family`] says which.
+    Socket = 3,
 }
+
+/// What programs find as their `umask`, unless a request says otherwise.
+pub const UMASK: u32 = 0o022;
 
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -39,6 +45,28 @@ pub struct Request {
     pub variables: u32,
     /// Numbers that the descriptors after the streams get in the run; unused ones are negative.
     pub numbers: [i32; MAX_NUMBERS],
+    /// The run's `umask`.
+    pub umask: u32,
+    /// Not 0: the program finds standard input closed, whatever descriptor came for it.
+    pub closed_stdin: u32,
+    /// Address family of the socket that is asked for.
+    pub family: i32,
+}
+
+impl Request {
+    /// One that asks for nothing particular.
+    pub const fn new(kind: Kind) -> Request {
+        Request {
+            kind: kind as u32,
+            body: 0,
+            arguments: 0,
+            variables: 0,
+            numbers: [-1; MAX_NUMBERS],
+            umask: UMASK,
+            closed_stdin: 0,
+            family: 0,
+        }
+    }
 }
 
 /// What a [`Reply`] says.

@@ -28,6 +28,12 @@ pub fn duplicate(from: i32, to: i32) -> Result<usize, Errno> {
     unsafe { call(33, [from as usize, to as usize, 0, 0, 0, 0]) }
 }
 
+/// What permissions new files do not get.
+pub fn set_umask(mask: u32) {
+    // SAFETY: a plain number.
+    let _ = unsafe { call(95, [mask as usize, 0, 0, 0, 0, 0]) };
+}
+
 /// Opens a file for reading; `path` ends with NUL.
 pub fn open(path: &[u8]) -> Result<i32, Errno> {
     const O_CLOEXEC: usize = 0o2_000_000;

@@ -175,6 +175,7 @@ impl Run {
         // SAFETY: passed on to the caller.
         unsafe {
             let (directory, arguments) = self.strings()?;
+            process::set_umask(self.request.umask);
             if *directory != 0 {
                 process::change_directory(directory).map_err(|errno| (Step::Directory, errno))?;
             }
@@ -199,6 +200,9 @@ impl Run {
             process::duplicate(*descriptor, target)?;
         }
         self.close();
+        if self.request.closed_stdin != 0 {
+            process::close(0);
+        }
         Ok(())
     }
 

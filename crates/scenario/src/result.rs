@@ -13,6 +13,9 @@ pub struct Ending {
     pub stderr: Bytes,
     /// What the checked build reported, one line each.
     pub sanitizer: Option<String>,
+    /// What a server answered to each of its clients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Bytes>,
 }
 
 /// A run of a program that the test suite made.

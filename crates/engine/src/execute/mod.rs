@@ -3,30 +3,35 @@
 //! A program that has a run server inside (the traced variant) is started once and forks for every run; others, and
 //! those that do not get along with that, are started anew. What comes out is the same.
 
+mod layout;
 mod request;
 mod scratch;
 mod server;
 mod snapshot;
 mod watch;
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Component as Part, Path, PathBuf};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::Duration;
 
-use parallax_abi::serve::{MAX_NUMBERS, Step};
+use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
 use tempfile::TempDir;
 
 use crate::libraries;
+use crate::play::{Address, AddressError, Clients};
 use crate::run::keeper::Stage;
 use crate::run::prepare::{VARIABLES, high_descriptor, memory_file};
 use crate::run::{End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
-use crate::scenario::{Scenario, ktest};
+use crate::scenario::{Scenario, WORK, ktest};
 use crate::shared::Shared;
+pub use layout::lay_out;
 use request::Message;
 use scratch::Scratch;
 use server::Server;
@@ -87,11 +92,16 @@ pub enum ExecuteError {
         source: io::Error,
     },
     /// Only files below the working directory are the scenario's.
-    #[error("the scenario's file {} is not below its working directory", .0.display())]
+    #[error("{} cannot be laid out: it is not below the scenario's root, or behind one of its links", .0.display())]
     Outside(PathBuf),
     /// Somebody killed its first process, or it does not answer. The next run gets another one.
     #[error("the sandbox was lost: {0}")]
     Lost(&'static str),
+    /// Servers and their clients need a network that nobody else is in.
+    #[error("a server is run only in a network namespace, and there are none here")]
+    NoNetwork,
+    #[error(transparent)]
+    Address(#[from] AddressError),
     /// More than a run can be given.
     #[error("{0} pieces of shared memory are too many")]
     TooMuchShared(usize),
@@ -118,6 +128,8 @@ struct Cell {
     server: Option<Server>,
     init: Init,
     scratch: Scratch,
+    /// Whether its network can be used.
+    has_loopback: bool,
 }
 
 /// Whether runs come from a server.
@@ -150,13 +162,6 @@ impl Executor {
         let program = std::path::absolute(program).map_err(ExecuteError::Scratch)?;
         let readable = readable(&program, &settings);
         let place = Place::new(confinement, scratch.path(), &readable)?;
-        fix(
-            &mut settings.environment,
-            &["LC_ALL", "LANG", "LC_"],
-            "LC_ALL",
-            "C",
-        );
-        fix(&mut settings.environment, &["TZ"], "TZ", "UTC0");
         if settings.argv0.is_empty() {
             settings.argv0 = program.clone().into();
         }
@@ -200,6 +205,7 @@ impl Executor {
         if shared.len() > MAX_NUMBERS {
             return Err(ExecuteError::TooMuchShared(shared.len()));
         }
+        let scenario = &*relocated(scenario, self.place.work());
         let message = self.message(scenario, shared)?;
         if let Some(outcome) = self.run_served(&message, scenario, shared)? {
             return Ok(outcome);
@@ -229,6 +235,7 @@ impl Executor {
                 None => environment.push((name.to_os_string(), value.to_os_string())),
             }
         }
+        fix_environment(&mut environment);
         if let Some((name, _)) = ktest::layout(scenario) {
             environment.retain(|(name, _)| name != ktest::VARIABLE);
             environment.push((ktest::VARIABLE.into(), self.place.work().join(name).into()));
@@ -239,25 +246,43 @@ impl Executor {
         for (shared, number) in shared.iter().zip(&numbers) {
             environment.push((shared.variable.into(), number.to_string().into()));
         }
-        let mut arguments: Vec<&OsStr> = vec![&self.settings.argv0];
+        let name = scenario.name.as_ref();
+        let name = name.map_or(&*self.settings.argv0, |name| name.as_os_str());
+        let mut arguments: Vec<&OsStr> = vec![name];
         arguments.extend(scenario.argv.iter().map(|argument| argument.as_os_str()));
-        Message::new(
+        let directory = self.place.work().join(scenario.directory.as_os_str());
+        let mut message = Message::new(
             &self.program,
-            self.place.work(),
+            &directory,
             &arguments,
             &environment,
             &numbers,
-        )
+        )?;
+        message.request.umask = scenario.umask.unwrap_or(UMASK);
+        message.request.closed_stdin = scenario.closed_stdin.into();
+        Ok(message)
     }
 
     /// The sandbox, with the scenario's files in it.
     fn prepare(&mut self, scenario: &Scenario) -> Result<&mut Cell, ExecuteError> {
+        let needs_network = scenario.listening.is_some();
+        if needs_network && !matches!(self.confinement, Confinement::Namespaces { .. }) {
+            return Err(ExecuteError::NoNetwork);
+        }
+        if let Some(cell) = &self.cell
+            && needs_network
+            && !cell.has_loopback
+        {
+            self.cell = None;
+        }
         if self.cell.is_none() {
-            let init = Init::start(self.confinement, &self.place, self.settings.limits)?;
+            let (place, limits) = (&self.place, self.settings.limits);
+            let init = Init::start(self.confinement, place, limits, needs_network)?;
             self.cell = Some(Cell {
                 scratch: Scratch::new(&init, &self.place, self.confinement),
                 server: None,
                 init,
+                has_loopback: needs_network,
             });
         }
         let cell = self.cell.as_mut().expect("just made");
@@ -279,12 +304,14 @@ impl Executor {
         self.prepare(scenario)?;
         let cell = self.cell.as_mut().expect("just prepared");
         if cell.server.is_none() {
+            let mut environment = self.settings.environment.clone();
+            fix_environment(&mut environment);
             cell.server = Server::start(
                 &cell.init,
                 &self.program,
                 self.place.work(),
                 &self.settings.argv0,
-                &self.settings.environment,
+                &environment,
             )?;
         }
         let Some(server) = &cell.server else {
@@ -292,15 +319,21 @@ impl Executor {
             return Ok(None);
         };
         let before: Vec<Option<Snapshot>> = shared.iter().map(Snapshot::take).collect();
-        let root = cell.init.process;
-        match run_on(&server.socket, root, message, scenario, shared, &bounds) {
+        let run = Run {
+            init: &cell.init,
+            server: Some(server),
+            message,
+            scenario,
+            shared,
+        };
+        match run.watch(&bounds) {
             Ok(finished) => match finished.failed {
                 None => Ok(Some(outcome(finished))),
                 // Started anew it may go better, and will else say why.
                 Some(_) => self.lose_server(lost, shared, &before).map(|()| None),
             },
             Err(WatchError::Lost(_)) => self.lose_server(lost, shared, &before).map(|()| None),
-            Err(WatchError::Run(error)) => Err(error.into()),
+            Err(WatchError::Execute(error)) => Err(error),
         }
     }
 
@@ -338,8 +371,14 @@ impl Executor {
         self.end_server();
         let bounds = self.bounds();
         let cell = self.prepare(scenario)?;
-        let (socket, root) = (&cell.init.socket, cell.init.process);
-        match run_on(socket, root, message, scenario, shared, &bounds) {
+        let run = Run {
+            init: &cell.init,
+            server: None,
+            message,
+            scenario,
+            shared,
+        };
+        match run.watch(&bounds) {
             Ok(finished) => match finished.failed {
                 None => Ok(outcome(finished)),
                 Some((step, errno)) => Err(self.failure(step, errno).into()),
@@ -348,7 +387,7 @@ impl Executor {
                 self.cell = None;
                 Err(ExecuteError::Lost(how))
             }
-            Err(WatchError::Run(error)) => Err(error.into()),
+            Err(WatchError::Execute(error)) => Err(error),
         }
     }
 
@@ -386,20 +425,93 @@ fn restore(shared: &[Shared<'_>], before: &[Option<Snapshot>]) -> Result<(), Exe
     }
 }
 
-fn run_on(
-    socket: &std::os::unix::net::UnixStream,
-    root: libc::pid_t,
-    message: &Message,
-    scenario: &Scenario,
-    shared: &[Shared<'_>],
-    bounds: &Bounds,
-) -> Result<Finished, WatchError> {
-    let stdin = memory_file(&scenario.stdin).map_err(|source| RunError::System {
-        what: "keep standard input in memory",
-        source,
-    })?;
-    let memory: Vec<BorrowedFd<'_>> = shared.iter().map(|shared| shared.descriptor).collect();
-    watch(socket, root, message, stdin.as_fd(), &memory, bounds)
+/// One run that is ready to begin.
+struct Run<'r> {
+    init: &'r Init,
+    /// Who is asked for it, if not the sandbox.
+    server: Option<&'r Server>,
+    message: &'r Message,
+    scenario: &'r Scenario,
+    shared: &'r [Shared<'r>],
+}
+
+impl Run<'_> {
+    /// Runs the program, with clients if it is a server, and waits for its end.
+    fn watch(&self, bounds: &Bounds) -> Result<Finished, WatchError> {
+        let stdin = memory_file(&self.scenario.stdin).map_err(|source| RunError::System {
+            what: "keep standard input in memory",
+            source,
+        })?;
+        let shared = self.shared.iter().map(|shared| shared.descriptor);
+        let shared: Vec<BorrowedFd<'_>> = shared.collect();
+        let socket = self
+            .server
+            .map_or(&self.init.socket, |server| &server.socket);
+        let root = self.init.process;
+        let run = || watch(socket, root, self.message, stdin.as_fd(), &shared, bounds);
+        let Some(clients) = self.clients(bounds.output)? else {
+            return run();
+        };
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let playing = scope.spawn(|| clients.play(&is_over));
+            let finished = run();
+            is_over.store(true, Ordering::Relaxed);
+            let answers = playing.join().unwrap_or_default();
+            finished.map(|finished| Finished {
+                answers,
+                ..finished
+            })
+        })
+    }
+
+    fn clients(&self, limit: usize) -> Result<Option<Clients<'_>>, ExecuteError> {
+        let Some(listening) = &self.scenario.listening else {
+            return Ok(None);
+        };
+        let (files, work) = scratch::roots(self.init);
+        let start = work.join(self.scenario.directory.as_os_str());
+        let address = Address::parse(&listening.address, &files, &start)?;
+        let streams = &self.scenario.streams;
+        let sockets = streams.iter().map(|_| self.init.socket(address.family()));
+        Ok(Some(Clients {
+            listening,
+            streams,
+            sockets: sockets.collect::<Result<_, _>>()?,
+            address,
+            root: self.init.process,
+            between: usize::from(self.server.is_some()),
+            limit,
+        }))
+    }
+}
+
+/// The scenario with the paths of its files where they are in this sandbox, if that is not the usual place.
+fn relocated<'s>(scenario: &'s Scenario, work: &Path) -> Cow<'s, Scenario> {
+    if work == Path::new(WORK) {
+        return Cow::Borrowed(scenario);
+    }
+    let mut moved = scenario.clone();
+    let texts = moved.argv.iter_mut().chain(moved.env.values_mut());
+    for text in texts.chain(moved.links.values_mut()) {
+        text.0 = replaced(text, WORK.as_bytes(), work.as_os_str().as_bytes());
+    }
+    Cow::Owned(moved)
+}
+
+fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut result = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, others)) = rest.split_first() {
+        if let Some(after) = rest.strip_prefix(from) {
+            result.extend(to);
+            rest = after;
+        } else {
+            result.push(*first);
+            rest = others;
+        }
+    }
+    result
 }
 
 fn outcome(finished: Finished) -> Outcome {
@@ -415,7 +527,15 @@ fn outcome(finished: Finished) -> Outcome {
         duration: finished.duration,
         cpu: Duration::from_micros(finished.reply.cpu_micros),
         leftover_processes: finished.reply.leftovers,
+        answers: finished.answers,
     }
+}
+
+/// Locale and time zone of all runs, unless something else was asked for. Plain `C`: a byte is a character there, whatever
+/// locales a machine has, and test suites that compare messages use it.
+fn fix_environment(environment: &mut Vec<(OsString, OsString)>) {
+    fix(environment, &["LC_", "LANG"], "LC_ALL", "C");
+    fix(environment, &["TZ"], "TZ", "UTC0");
 }
 
 /// Gives a variable a value, unless one whose name begins like these is there.
@@ -442,29 +562,4 @@ fn readable(program: &Path, settings: &Settings) -> Vec<PathBuf> {
     }
     readable.retain(|path| path.exists());
     readable
-}
-
-/// Writes the scenario's files below `directory`.
-pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError> {
-    for (name, contents) in &scenario.files {
-        let path = Path::new(name.as_os_str());
-        let is_inside = path
-            .components()
-            .all(|part| matches!(part, Part::Normal(_) | Part::CurDir))
-            && !path.as_os_str().as_bytes().is_empty();
-        if !is_inside {
-            return Err(ExecuteError::Outside(path.to_owned()));
-        }
-        let full = directory.join(path);
-        let written = match full.parent() {
-            Some(parent) if parent != directory => fs::create_dir_all(parent),
-            _ => Ok(()),
-        }
-        .and_then(|()| fs::write(&full, &contents.0));
-        written.map_err(|source| ExecuteError::File {
-            path: path.to_owned(),
-            source,
-        })?;
-    }
-    Ok(())
 }

@@ -39,11 +39,11 @@ impl Message {
             *place = *number;
         }
         let request = Request {
-            kind: Kind::Run as u32,
             body: u32::try_from(body.0.len()).map_err(|_| RunError::TooLong)?,
             arguments: arguments.len() as u32,
             variables: environment.len() as u32,
             numbers: all,
+            ..Request::new(Kind::Run)
         };
         Ok(Message {
             request,
@@ -53,13 +53,7 @@ impl Message {
 
     pub fn stop() -> Message {
         Message {
-            request: Request {
-                kind: Kind::Stop as u32,
-                body: 0,
-                arguments: 0,
-                variables: 0,
-                numbers: [-1; MAX_NUMBERS],
-            },
+            request: Request::new(Kind::Stop),
             body: Vec::new(),
         }
     }

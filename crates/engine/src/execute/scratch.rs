@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use super::{ExecuteError, lay_out};
 use crate::sandbox::{Confinement, Init, PRIVATE, Place, WORK};
-use crate::scenario::{Scenario, ktest};
+use crate::scenario::Scenario;
 
 /// What is in a sandbox's file system when nobody has been there.
 #[derive(Debug)]
@@ -58,11 +58,7 @@ impl Scratch {
         if now.permissions().mode() & 0o7777 != usual.mode() {
             fs::set_permissions(&work, usual).map_err(ExecuteError::Scratch)?;
         }
-        lay_out(&work, scenario)?;
-        let Some((name, bytes)) = ktest::layout(scenario) else {
-            return Ok(());
-        };
-        fs::write(work.join(name), bytes).map_err(ExecuteError::Scratch)
+        lay_out(&work, scenario)
     }
 
     /// Empties a directory, but for what is ours.
@@ -84,6 +80,11 @@ impl Scratch {
         }
         Ok(())
     }
+}
+
+/// The file system's root as a path of ours, and the name of the working directory there.
+pub(super) fn roots(init: &Init) -> (PathBuf, &'static Path) {
+    (root(init), Path::new(WORK.to_str().expect("ASCII")))
 }
 
 /// The file system's root as a path of ours.

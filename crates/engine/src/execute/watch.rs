@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use parallax_abi::serve::{Answer, Reply, Step};
 
+use super::ExecuteError;
 use super::request::Message;
 use crate::run::output::Collector;
 use crate::run::{Captured, End, Output, RunError, memory, processes};
@@ -35,18 +36,20 @@ pub(super) struct Finished {
     pub stdout: Captured,
     pub stderr: Captured,
     pub duration: Duration,
+    /// What clients heard.
+    pub answers: Vec<Captured>,
 }
 
 /// Why there is no result.
 pub(super) enum WatchError {
     /// Nobody is at the other end any more, or nobody answers: how that was noticed.
     Lost(&'static str),
-    Run(RunError),
+    Execute(ExecuteError),
 }
 
-impl From<RunError> for WatchError {
-    fn from(error: RunError) -> WatchError {
-        WatchError::Run(error)
+impl<E: Into<ExecuteError>> From<E> for WatchError {
+    fn from(error: E) -> WatchError {
+        WatchError::Execute(error.into())
     }
 }
 
@@ -116,6 +119,7 @@ pub(super) fn watch(
         stdout,
         stderr,
         duration,
+        answers: Vec::new(),
     })
 }
 

@@ -97,6 +97,8 @@ pub struct Outcome {
     pub cpu: Duration,
     /// Processes that outlived the program and were ended.
     pub leftover_processes: u32,
+    /// What a server answered to each of its clients.
+    pub answers: Vec<Captured>,
 }
 
 /// Why a program could not be run. Never used for what the program itself did.
@@ -216,6 +218,7 @@ pub fn run_with(launch: &Launch, shared: &[Shared<'_>]) -> Result<Outcome, RunEr
             duration,
             cpu: Duration::from_micros(cpu_micros),
             leftover_processes: leftovers,
+            answers: Vec::new(),
         }),
         Some(Message::Failed { stage, errno }) => Err(stage.error(launch, errno)),
         Some(Message::Started { .. }) | None => {

@@ -38,15 +38,18 @@ struct Plan<'a> {
     limits: Limits,
     pids: CString,
     landlock: u32,
+    loopback: bool,
     socket: RawFd,
 }
 
 impl Init {
-    /// Starts the first process, and waits until it is where it belongs.
+    /// Starts the first process, and waits until it is where it belongs. With `loopback`, programs there can talk to
+    /// each other over their own network.
     pub fn start(
         confinement: Confinement,
         place: &Place,
         limits: Limits,
+        loopback: bool,
     ) -> Result<Init, SandboxError> {
         let failed = |what| move |source| SandboxError::SetUp { what, source };
         let work = place.directory.join(WORK.to_str().expect("ASCII"));
@@ -73,6 +76,7 @@ impl Init {
             // The kernel wants a few hundred numbers of its own.
             pids: CString::new((limits.processes + 400).to_string()).expect("digits"),
             landlock: landlock::version(),
+            loopback,
             socket: other.as_raw_fd(),
         };
         let is_apart = matches!(confinement, Confinement::Namespaces { .. });
@@ -123,6 +127,23 @@ impl Init {
             init.files = descriptor;
         }
         Ok(init)
+    }
+}
+
+impl Init {
+    /// A socket of the sandbox's network, of the given family. Only between runs.
+    pub fn socket(&self, family: i32) -> Result<OwnedFd, SandboxError> {
+        let failed = |source| SandboxError::SetUp {
+            what: "get a socket of its network",
+            source,
+        };
+        let request = Request {
+            family,
+            ..Request::new(Kind::Socket)
+        };
+        wire::send_request(&self.socket, &request, &[], &[]).map_err(failed)?;
+        let (reply, descriptor) = wire::receive_reply(&self.socket).map_err(failed)?;
+        descriptor.ok_or_else(|| failed(io::Error::from_raw_os_error(reply.status)))
     }
 }
 
@@ -181,7 +202,7 @@ fn map_users(process: libc::pid_t) -> io::Result<()> {
 }
 
 /// What can fail in the new process, by number, for the engine's message.
-const STEPS: [&str; 12] = [
+const STEPS: [&str; 13] = [
     "start",
     "make mounts private",
     "make mounts read-only",
@@ -194,6 +215,7 @@ const STEPS: [&str; 12] = [
     "show the program",
     "drop capabilities",
     "apply Landlock",
+    "bring up the loopback network",
 ];
 
 unsafe fn report(socket: RawFd, (what, errno): Failure) -> ! {
@@ -231,10 +253,17 @@ unsafe fn main(plan: &Plan<'_>) -> ! {
             libc::_exit(0);
         }
         let mut files = None;
+        let mut counter = -1;
         if let Confinement::Namespaces { .. } = plan.confinement {
             match mounts::build(plan.place, &plan.pids) {
-                Ok(memory) => files = Some(memory),
+                Ok(built) => {
+                    files = Some(built.memory);
+                    counter = built.counter;
+                }
                 Err(failure) => report(socket, failure),
+            }
+            if plan.loopback && !bring_up_loopback() {
+                report(socket, ("bring up the loopback network", errno()));
             }
             if let Err(errno) = drop_capabilities() {
                 report(socket, ("drop capabilities", errno));
@@ -250,28 +279,45 @@ unsafe fn main(plan: &Plan<'_>) -> ! {
         if let Some(files) = files {
             libc::close(files);
         }
-        serve(plan)
+        serve(plan, counter)
     }
 }
 
-/// Executes programs as the engine asks.
-unsafe fn serve(plan: &Plan<'_>) -> ! {
+/// Lets programs of the sandbox, and clients with a socket of its network, talk to each other.
+unsafe fn bring_up_loopback() -> bool {
+    // SAFETY: system calls on a local struct that begins with the interface's name.
+    unsafe {
+        let socket = libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if socket < 0 {
+            return false;
+        }
+        let mut interface: libc::ifreq = std::mem::zeroed();
+        interface.ifr_name[0] = b'l' as libc::c_char;
+        interface.ifr_name[1] = b'o' as libc::c_char;
+        interface.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as libc::c_short;
+        let is_up = libc::ioctl(socket, libc::SIOCSIFFLAGS, &raw const interface) == 0;
+        libc::close(socket);
+        is_up
+    }
+}
+
+/// Executes programs as the engine asks. `counter` is where the kernel keeps the last process number, if it is
+/// to be had.
+unsafe fn serve(plan: &Plan<'_>, counter: RawFd) -> ! {
     let socket = plan.socket;
     // SAFETY: system calls on plain numbers and own memory.
     unsafe {
         let body = reserve(MAX_BODY + slot(0));
         let lists = reserve(2 * MAX_BODY / slot(0) * size_of::<*const libc::c_char>());
         loop {
-            let mut request = Request {
-                kind: 0,
-                body: 0,
-                arguments: 0,
-                variables: 0,
-                numbers: [-1; _],
-            };
+            let mut request = Request::new(Kind::Stop);
             let mut descriptors = [-1; wire::MAX_DESCRIPTORS];
             if !wire::receive_request(socket, &mut request, &mut descriptors) {
                 libc::_exit(0);
+            }
+            if request.kind == Kind::Socket as u32 {
+                give_socket(socket, request.family);
+                continue;
             }
             if request.kind != Kind::Run as u32 {
                 continue;
@@ -281,6 +327,7 @@ unsafe fn serve(plan: &Plan<'_>) -> ! {
                 libc::_exit(0);
             }
             let before = cpu_micros();
+            number_from_two(counter);
             let program = fork_into(0);
             if program == 0 {
                 let request = Run {
@@ -317,6 +364,33 @@ unsafe fn serve(plan: &Plan<'_>) -> ! {
                 libc::_exit(0);
             }
         }
+    }
+}
+
+/// The next process is number 2, as in every run before: programs print their number. Where the kernel does not
+/// allow that, numbers go on.
+unsafe fn number_from_two(counter: RawFd) {
+    if counter >= 0 {
+        // SAFETY: a valid string.
+        unsafe { libc::pwrite(counter, c"1".as_ptr().cast(), 1, 0) };
+    }
+}
+
+/// Sends a socket that belongs to the sandbox's network, wherever it is used.
+unsafe fn give_socket(socket: RawFd, family: i32) {
+    let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: system calls on plain numbers.
+    unsafe {
+        let made = libc::socket(family, kind, 0);
+        if made < 0 {
+            return fail(socket, Step::Descriptors, errno());
+        }
+        let reply = Reply {
+            answer: Answer::Ready as u32,
+            ..Reply::default()
+        };
+        wire::send_plain(socket, &reply, Some(made));
+        libc::close(made);
     }
 }
 
@@ -393,6 +467,11 @@ impl Run<'_> {
                 return (Step::Directory, errno());
             }
             libc::fcntl(self.plan.socket, libc::F_SETFD, libc::FD_CLOEXEC);
+            libc::umask(self.request.umask as libc::mode_t);
+            if self.request.closed_stdin != 0 {
+                // Last, so that nothing else gets its number.
+                libc::close(0);
+            }
             libc::execve(strings.program, strings.argv, strings.envp);
             (Step::Execute, errno())
         }

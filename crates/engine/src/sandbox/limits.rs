@@ -33,10 +33,12 @@ fn lower(resource: libc::__rlimit_resource_t, to: libc::rlim_t) {
     }
 }
 
-/// Gives up all capabilities, also those that a program file could bring.
+/// Gives up all capabilities, also those that a program file could bring. But one: to choose the number of the next
+/// process. It ends with this program image, because nothing is left that could be inherited.
 pub(super) unsafe fn drop_capabilities() -> Result<(), i32> {
     const LAST: libc::c_ulong = 63;
     const VERSION_3: u32 = 0x2008_0522;
+    const CHECKPOINT_RESTORE: u32 = 40;
     #[repr(C)]
     struct Header {
         version: u32,
@@ -58,9 +60,22 @@ pub(super) unsafe fn drop_capabilities() -> Result<(), i32> {
             version: VERSION_3,
             pid: 0,
         };
+        // Effective, permitted, inheritable; the second row is for numbers from 32 on.
+        let kept = 1 << (CHECKPOINT_RESTORE - 32);
+        let few = [[0, 0, 0], [kept, kept, 0]];
         let none = [[0_u32; 3]; 2];
-        let set = libc::syscall(libc::SYS_capset, ptr::from_ref(&header), none.as_ptr());
-        if set == 0 { Ok(()) } else { Err(errno()) }
+        // Older kernels do not know the one, and refuse.
+        for capabilities in [few, none] {
+            let set = libc::syscall(
+                libc::SYS_capset,
+                ptr::from_ref(&header),
+                capabilities.as_ptr(),
+            );
+            if set == 0 {
+                return Ok(());
+            }
+        }
+        Err(errno())
     }
 }
 

@@ -132,7 +132,7 @@ fn try_namespaces() -> Result<(), SandboxError> {
         .map_err(set_up)?;
     let confinement = Confinement::Namespaces { landlock: false };
     let place = Place::new(confinement, directory.path(), &[])?;
-    Init::start(confinement, &place, Limits::default()).map(drop)
+    Init::start(confinement, &place, Limits::default(), false).map(drop)
 }
 
 /// The message with its causes.

@@ -96,8 +96,16 @@ fn done(what: &'static str, result: libc::c_long) -> Result<RawFd, Failure> {
     }
 }
 
-/// Builds the file system; returns a descriptor of the one in memory.
-pub(super) unsafe fn build(place: &Place, pids: &CStr) -> Result<RawFd, Failure> {
+/// Descriptors of what was built.
+pub(super) struct Built {
+    /// The file system in memory.
+    pub memory: RawFd,
+    /// Where the kernel keeps the last process number; negative if that is not to be had.
+    pub counter: RawFd,
+}
+
+/// Builds the file system.
+pub(super) unsafe fn build(place: &Place, pids: &CStr) -> Result<Built, Failure> {
     // SAFETY: system calls on valid strings, in a mount namespace of our own.
     unsafe {
         let nothing = ptr::null::<libc::c_char>();
@@ -148,8 +156,8 @@ pub(super) unsafe fn build(place: &Place, pids: &CStr) -> Result<RawFd, Failure>
             }
             libc::close(tree);
         }
-        mount_proc(pids);
-        Ok(memory)
+        let counter = mount_proc(pids);
+        Ok(Built { memory, counter })
     }
 }
 
@@ -189,25 +197,40 @@ unsafe fn memory(place: &Place) -> Result<RawFd, Failure> {
 }
 
 /// Processes of the sandbox only; how many there can be is written down there. Where a container has covered
-/// parts of its own `/proc`, the kernel refuses, and the read-only one of outside stays.
-unsafe fn mount_proc(pids: &CStr) {
+/// parts of its own `/proc`, the kernel refuses, and the read-only one of outside stays. Returns the file with the last
+/// process number.
+unsafe fn mount_proc(pids: &CStr) -> RawFd {
     // SAFETY: system calls on valid strings.
     unsafe {
         let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
         let (kind, target) = (c"proc".as_ptr(), c"/proc".as_ptr());
         if libc::mount(kind, target, kind, flags, ptr::null()) != 0 {
-            return;
+            return -1;
         }
         // Since Linux 6.14 each pid namespace has its own; before, it belongs to others and cannot be written.
-        let limit = libc::open(
-            c"/proc/sys/kernel/pid_max".as_ptr(),
-            libc::O_WRONLY | libc::O_CLOEXEC,
-        );
-        if limit >= 0 {
-            libc::write(limit, pids.as_ptr().cast(), pids.count_bytes());
-            libc::close(limit);
-        }
+        set(c"/proc/sys/kernel/pid_max", pids);
+        // Servers get the port that they ask for, even if it is low or was in use just now: the network is all theirs.
+        set(c"/proc/sys/net/ipv4/ip_unprivileged_port_start", c"0");
+        set(c"/proc/sys/net/ipv4/tcp_max_tw_buckets", c"0");
+        // Through a mount of its own: a file that is open for writing would keep the other from becoming read-only.
+        let own = clone_tree(libc::AT_FDCWD, c"/proc");
         let _ = set_attributes(c"/proc", MOUNT_ATTR_RDONLY, false);
+        let name = c"sys/kernel/ns_last_pid";
+        let counter = libc::openat(own, name.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        libc::close(own);
+        counter
+    }
+}
+
+/// Gives a setting of the kernel a value, if it can be changed.
+unsafe fn set(setting: &CStr, value: &CStr) {
+    // SAFETY: system calls on valid strings.
+    unsafe {
+        let file = libc::open(setting.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC);
+        if file >= 0 {
+            libc::write(file, value.as_ptr().cast(), value.count_bytes());
+            libc::close(file);
+        }
     }
 }
 

@@ -1,0 +1,144 @@
+//! Everything that a scenario says is what the program finds: directories, links, permissions, `umask`, its name.
+
+use std::path::Path;
+
+use parallax_engine::execute::{Executor, Settings};
+use parallax_engine::run::{End, Outcome};
+use parallax_engine::sandbox::{Confinement, Policy, choose, detect};
+use parallax_engine::scenario::Scenario;
+
+fn settings() -> Settings {
+    Settings {
+        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+        ..Settings::default()
+    }
+}
+
+fn shell() -> Option<Executor> {
+    choose(Policy::Required).ok()?;
+    Some(Executor::new(Path::new("/bin/sh"), settings()).unwrap())
+}
+
+fn run(shell: &mut Executor, script: &str, scenario: Scenario) -> Outcome {
+    let scenario = Scenario {
+        argv: vec!["-c".into(), script.into()],
+        ..scenario
+    };
+    shell.run(&scenario, &[]).unwrap()
+}
+
+fn text(outcome: &Outcome) -> String {
+    let all = [&outcome.stdout.bytes[..], &outcome.stderr.bytes].concat();
+    String::from_utf8_lossy(&all).into_owned()
+}
+
+#[test]
+fn a_program_finds_the_scenarios_tree_and_starts_inside_it() {
+    let Some(mut shell) = shell() else { return };
+    let scenario = Scenario {
+        files: [
+            ("top".into(), "from above\n".into()),
+            ("a/b/secret".into(), "hidden\n".into()),
+            ("a/run".into(), "#!/bin/sh\necho executed\n".into()),
+        ]
+        .into(),
+        directories: ["a/empty".into()].into(),
+        directory: "a/b".into(),
+        links: [
+            ("a/b/up".into(), "../../top".into()),
+            ("a/absolute".into(), "/tmp/parallax-work/top".into()),
+            ("a/dangling".into(), "nowhere".into()),
+        ]
+        .into(),
+        modes: [("a/b/secret".into(), 0o000), ("a/run".into(), 0o755)].into(),
+        ..Scenario::default()
+    };
+    let script = "pwd; cat up ../absolute; ls ..; readlink ../dangling; ../run; stat -c %a secret ../empty ../run";
+    let outcome = run(&mut shell, script, scenario.clone());
+    assert_eq!(
+        text(&outcome),
+        "/tmp/parallax-work/a/b\nfrom above\nfrom above\nabsolute\nb\ndangling\nempty\nrun\nnowhere\nexecuted\n0\n755\n755\n"
+    );
+    // Without capabilities even root cannot read it.
+    assert_ne!(
+        run(&mut shell, "cat secret", scenario.clone()).end,
+        End::Exit(0)
+    );
+    // Nothing of it is left for a run that has no files.
+    let empty = run(&mut shell, "pwd; ls -A", Scenario::default());
+    assert_eq!(text(&empty), "/tmp/parallax-work\n");
+    assert_eq!(run(&mut shell, "cat up", scenario).end, End::Exit(0));
+}
+
+#[test]
+fn umask_name_and_a_closed_standard_input_are_the_scenarios() {
+    let Some(mut shell) = shell() else { return };
+    let usual = run(
+        &mut shell,
+        "umask; echo $0; test -e /proc/self/fd/0 && echo open",
+        Scenario::default(),
+    );
+    assert_eq!(text(&usual), "0022\n/bin/sh\nopen\n");
+    let scenario = Scenario {
+        umask: Some(0o077),
+        name: Some("./renamed".into()),
+        closed_stdin: true,
+        ..Scenario::default()
+    };
+    let script = "umask; echo $0; read x || echo closed; : > new; stat -c %a new";
+    let outcome = run(&mut shell, script, scenario);
+    let text = text(&outcome);
+    assert!(text.starts_with("0077\n./renamed\n"), "{text}");
+    assert!(
+        text.contains("closed\n") && text.contains("600\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_scenarios_locale_takes_the_place_of_the_fixed_one() {
+    let Some(mut shell) = shell() else { return };
+    let script = "echo \"$LC_ALL,$LANG,$TZ\"";
+    assert_eq!(
+        text(&run(&mut shell, script, Scenario::default())),
+        "C,,UTC0\n"
+    );
+    let scenario = Scenario {
+        env: [
+            ("LANG".into(), "C.UTF-8".into()),
+            ("TZ".into(), "CET".into()),
+        ]
+        .into(),
+        ..Scenario::default()
+    };
+    assert_eq!(text(&run(&mut shell, script, scenario)), ",C.UTF-8,CET\n");
+}
+
+#[test]
+fn every_run_has_the_same_process_number_and_addresses() {
+    let Some(mut shell) = shell() else { return };
+    if !matches!(shell.confinement(), Confinement::Namespaces { .. }) {
+        return;
+    }
+    let script = "echo $$; sh -c 'echo $$'; (echo x | cat); grep stack /proc/self/maps";
+    let first = text(&run(&mut shell, script, Scenario::default()));
+    for _ in 0..3 {
+        assert_eq!(text(&run(&mut shell, script, Scenario::default())), first);
+    }
+}
+
+#[test]
+fn without_namespaces_paths_lead_to_where_the_files_are() {
+    if detect().landlock == 0 {
+        return;
+    }
+    let shell = Path::new("/bin/sh");
+    let mut shell = Executor::confined(shell, settings(), Confinement::Landlock).unwrap();
+    let scenario = Scenario {
+        files: [("d/file".into(), "text\n".into())].into(),
+        links: [("link".into(), "/tmp/parallax-work/d/file".into())].into(),
+        ..Scenario::default()
+    };
+    let script = "cat /tmp/parallax-work/d/file link";
+    assert_eq!(text(&run(&mut shell, script, scenario)), "text\ntext\n");
+}
