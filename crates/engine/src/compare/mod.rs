@@ -1,0 +1,105 @@
+//! Whether two runs showed the same.
+//!
+//! Ends are compared as they are, outputs after [`normalise`] has taken out what differs between any two runs:
+//! addresses, process numbers, times, names of temporary files, and what the program itself is called. What is left
+//! is the program's doing.
+
+mod calendar;
+mod lines;
+mod normalise;
+
+use serde::Serialize;
+
+use crate::finding::signal_name;
+use crate::scenario::{Bytes, Ending};
+
+pub use lines::{Diff, Line, diff};
+pub use normalise::{Names, Window, normalise};
+
+/// Something that two runs did not do alike.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "in")]
+pub enum Difference {
+    /// How they ended.
+    End {
+        one: String,
+        other: String,
+    },
+    Stdout(Diff),
+    Stderr(Diff),
+    /// What a server answered to one of its clients.
+    Answer {
+        connection: usize,
+        #[serde(flatten)]
+        diff: Diff,
+    },
+}
+
+impl Difference {
+    /// What differs, for people.
+    pub fn part(&self) -> String {
+        match self {
+            Difference::End { .. } => "end".into(),
+            Difference::Stdout(_) => "stdout".into(),
+            Difference::Stderr(_) => "stderr".into(),
+            Difference::Answer { connection, .. } => format!("answer {}", connection + 1),
+        }
+    }
+
+    /// The lines that differ, if it is about lines.
+    pub fn diff(&self) -> Option<&Diff> {
+        match self {
+            Difference::End { .. } => None,
+            Difference::Stdout(diff) | Difference::Stderr(diff) => Some(diff),
+            Difference::Answer { diff, .. } => Some(diff),
+        }
+    }
+}
+
+/// A run to be compared: what came of it, and what the program was called there.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    pub ending: &'a Ending,
+    pub names: &'a Names,
+}
+
+/// All differences. `window` is the time in which both runs took place.
+pub fn compare(one: Side<'_>, other: Side<'_>, window: Window) -> Vec<Difference> {
+    let mut found = Vec::new();
+    let ends = [one, other].map(|side| (side.ending.exit, side.ending.signal));
+    if ends[0] != ends[1] {
+        let [one, other] = [one, other].map(|side| end_in_words(side.ending));
+        found.push(Difference::End { one, other });
+    }
+    let lines = |one_text: &Bytes, other_text: &Bytes| {
+        if one_text == other_text {
+            return None;
+        }
+        let one = normalise(one_text, one.names, window);
+        let other = normalise(other_text, other.names, window);
+        (one != other).then(|| diff(&one, &other))
+    };
+    let (one, other) = (one.ending, other.ending);
+    found.extend(lines(&one.stdout, &other.stdout).map(Difference::Stdout));
+    found.extend(lines(&one.stderr, &other.stderr).map(Difference::Stderr));
+    let nothing = Bytes::default();
+    for connection in 0..one.answers.len().max(other.answers.len()) {
+        let [one, other] =
+            [one, other].map(|ending| ending.answers.get(connection).unwrap_or(&nothing));
+        let diff = lines(one, other);
+        found.extend(diff.map(|diff| Difference::Answer { connection, diff }));
+    }
+    found
+}
+
+/// `exit 1`, `SIGSEGV`, or that it was ended.
+pub fn end_in_words(ending: &Ending) -> String {
+    match (ending.exit, ending.signal) {
+        (Some(status), _) => format!("exit {status}"),
+        (None, Some(signal)) => signal_name(signal),
+        (None, None) => "ended by a limit".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
