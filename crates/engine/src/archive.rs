@@ -12,7 +12,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::execute::lay_out;
 use crate::finding::Finding;
-use crate::scenario::Scenario;
+use crate::scenario::{Scenario, ktest};
 
 /// Why something could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -120,7 +120,19 @@ fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
     let mut text =
         b"#!/bin/sh\n# Runs the program on this input, in a copy of its files.\n".to_vec();
     text.extend(b"here=$(cd \"$(dirname \"$0\")\" && pwd) && work=$(mktemp -d) &&\n");
-    text.extend(b"cp -R \"$here/files/.\" \"$work\" && cd \"$work\" &&\n");
+    text.extend(b"cp -R -p \"$here/files/.\" \"$work\" && cd \"$work\" &&\n");
+    if !scenario.directory.is_empty() {
+        text.extend(b"cd ");
+        text.extend(shell_quoted(&scenario.directory));
+        text.extend(b" &&\n");
+    }
+    if let Some(umask) = scenario.umask {
+        text.extend(format!("umask {umask:03o} &&\n").into_bytes());
+    }
+    if let Some((name, _)) = ktest::layout(scenario) {
+        let name = name.display();
+        text.extend(format!("{}=\"$work/{name}\" ", ktest::VARIABLE).into_bytes());
+    }
     for (name, value) in &scenario.env {
         text.extend(&name.0);
         text.push(b'=');
@@ -132,7 +144,10 @@ fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
         text.push(b' ');
         text.extend(shell_quoted(argument));
     }
-    text.extend(b" <\"$here/stdin\"\n");
+    text.extend(match scenario.closed_stdin {
+        true => &b" <&-\n"[..],
+        false => b" <\"$here/stdin\"\n",
+    });
     text
 }
 
@@ -167,14 +182,14 @@ mod tests {
             ..Scenario::default()
         };
         Finding {
-            problem: Problem {
-                kind: Kind::OutOfBounds,
-                message: "heap-buffer-overflow".into(),
-                location: Some(Location {
+            problem: Problem::new(
+                Kind::OutOfBounds,
+                "heap-buffer-overflow".into(),
+                Some(Location {
                     file: "dir/a b.c".into(),
                     line: 12,
                 }),
-            },
+            ),
             scenario,
             ending: Ending::default(),
             depth: 3,

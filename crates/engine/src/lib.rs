@@ -8,15 +8,19 @@
 //! Covered programs count in a [`coverage::CoverageRegion`] instead; [`coverage::Coverage`] is what they counted.
 
 pub mod archive;
+pub mod compare;
 pub mod coverage;
 pub mod doctor;
 pub mod execute;
 pub mod explore;
 pub mod finding;
 pub mod libraries;
+pub mod minimise;
 pub mod objects;
 pub mod path;
+mod play;
 pub mod region;
+pub mod replay;
 pub mod run;
 pub mod sandbox;
 pub mod sanitizer;

@@ -23,9 +23,40 @@ pub struct Frame {
 }
 
 impl Report {
-    /// The innermost place that has a source: calls of libc and of the sanitizer itself have none.
+    /// The innermost place in the program's own sources; else the innermost that has any.
     pub fn location(&self) -> Option<&Location> {
-        self.stack.iter().find_map(|frame| frame.location.as_ref())
+        let own = self.own_frames().find_map(|frame| frame.location.as_ref());
+        own.or_else(|| self.stack.iter().find_map(|frame| frame.location.as_ref()))
+    }
+
+    /// The functions of the program's own that were under way, innermost first.
+    pub fn functions(&self) -> impl Iterator<Item = &str> {
+        let frames = self.own_frames();
+        let names = frames.map(|frame| frame.function.as_str());
+        names.filter(|name| !name.is_empty())
+    }
+
+    fn own_frames(&self) -> impl Iterator<Item = &Frame> {
+        self.stack.iter().filter(|frame| frame.is_own())
+    }
+}
+
+impl Frame {
+    /// Whether this is the program's own code: libc and the sanitizer have no sources here, or such as are told by
+    /// where they were built; functions of system headers are nobody's.
+    fn is_own(&self) -> bool {
+        const FOREIGN: [&str; 8] = [
+            "/usr/include/",
+            "/usr/lib/",
+            "/usr/src/",
+            "/compiler-rt/",
+            "/sanitizer_common/",
+            "/sysdeps/",
+            "../csu/",
+            "/glibc-",
+        ];
+        let location = self.location.as_ref();
+        location.is_some_and(|place| !FOREIGN.iter().any(|part| place.file.contains(part)))
     }
 }
 
@@ -38,7 +69,7 @@ pub fn environment() -> Vec<(String, String)> {
     });
     let common = format!("print_stacktrace=1:symbolize=1:color=never{symbolizer}");
     let address = format!(
-        "detect_leaks=0:halt_on_error=0:allocator_may_return_null=1:detect_stack_use_after_return=0:{common}"
+        "detect_leaks=0:halt_on_error=0:handle_abort=1:allocator_may_return_null=1:detect_stack_use_after_return=0:{common}"
     );
     vec![
         ("ASAN_OPTIONS".into(), address),
@@ -102,12 +133,15 @@ fn address_report(line: &str) -> Option<Report> {
         Kind::NullDereference
     } else if name == "FPE" {
         Kind::DivisionByZero
+    } else if name == "ABRT" {
+        Kind::Abort
     } else {
         Kind::Crash
     };
     // Addresses say nothing to a reader and differ from run to run.
     let message = match kind {
         Kind::NullDereference => "access through a null pointer".to_owned(),
+        Kind::Abort => "calls abort()".to_owned(),
         Kind::UseAfterFree if rest.starts_with("attempting") => {
             rest.split(" on ").next().unwrap_or(rest).trim().to_owned()
         }
@@ -251,6 +285,18 @@ SUMMARY: AddressSanitizer: heap-buffer-overflow src/words.c:12:7 in count
         let kinds: Vec<_> = found.iter().map(|report| report.kind).collect();
         assert_eq!(kinds, [Kind::DivisionByZero, Kind::OutOfBounds]);
         assert_eq!(found[0].stack[0].function, "f");
+    }
+
+    #[test]
+    fn code_of_libraries_and_of_system_headers_is_not_the_programs_own() {
+        let text = "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x1\n\
+            \x20   #0 0x1 in memcpy /build/llvm/compiler-rt/lib/asan/asan_interceptors.cpp:63:3\n\
+            \x20   #1 0x1 in strcpy /usr/include/x86_64-linux-gnu/bits/string_fortified.h:79:10\n\
+            \x20   #2 0x1 in copy src/a.c:3:1\n    #3 0x1 in main src/a.c:9:1\n\
+            \x20   #4 0x1 in __libc_start_call_main ../sysdeps/nptl/libc_start_call_main.h:58:16\n";
+        let report = &reports(text.as_bytes())[0];
+        assert_eq!(report.location().unwrap().line, 3);
+        assert_eq!(report.functions().collect::<Vec<_>>(), ["copy", "main"]);
     }
 
     #[test]

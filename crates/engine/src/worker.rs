@@ -14,12 +14,12 @@ use crate::explore::{ExploreError, Programs};
 use crate::objects::objects_of;
 use crate::path::{self, Decision};
 use crate::region::{Limits, Region, Symbolic};
+use crate::replay::Native;
 use crate::run::Outcome;
 use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
 use crate::sensitive::{self, Sensitive};
 use crate::sites::SiteMap;
 use crate::trace::Trace;
-use crate::{finding, sanitizer};
 
 /// A run that has been traced.
 #[derive(Debug)]
@@ -54,12 +54,6 @@ impl Traced {
     }
 }
 
-/// What native runs showed.
-pub struct Checked {
-    pub problems: Vec<finding::Problem>,
-    pub ending: crate::scenario::Ending,
-}
-
 /// How programs are run and questions are answered.
 #[derive(Clone, Copy, Debug)]
 pub struct Means<'m> {
@@ -75,12 +69,12 @@ pub struct Worker<'m> {
     means: Means<'m>,
     sites: &'m SiteMap,
     traced: Executor,
-    plain: Executor,
-    checked: Option<Executor>,
+    /// What findings are seen on.
+    pub native: Native,
     pub solver: Solver,
     names: Names,
-    /// Runs of any build.
-    pub runs: u64,
+    /// Runs of the traced build.
+    traced_runs: u64,
 }
 
 impl<'m> Worker<'m> {
@@ -90,32 +84,26 @@ impl<'m> Worker<'m> {
         sites: &'m SiteMap,
     ) -> Result<Worker<'m>, ExploreError> {
         let settings = means.settings;
-        let executor = |path: &PathBuf| Executor::new(path, settings.clone());
-        let checked = |path: &PathBuf| {
-            let mut environment = settings.environment.clone();
-            let added = sanitizer::environment().into_iter();
-            environment.extend(added.map(|(name, value)| (name.into(), value.into())));
-            let settings = Settings {
-                environment,
-                ..settings.clone()
-            };
-            Executor::new(path, settings)
-        };
+        let checked = programs.checked.as_deref();
         Ok(Worker {
             means,
             sites,
-            traced: executor(&programs.traced)?,
-            plain: executor(&programs.plain)?,
-            checked: programs.checked.as_ref().map(checked).transpose()?,
+            traced: Executor::new(&programs.traced, settings.clone())?,
+            native: Native::new(&programs.plain, checked, settings)?,
             solver: Solver::new(means.solver.clone()),
             names: Names::default(),
-            runs: 0,
+            traced_runs: 0,
         })
+    }
+
+    /// Runs of any build.
+    pub fn runs(&self) -> u64 {
+        self.traced_runs + self.native.runs
     }
 
     /// Runs the traced program.
     pub fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
-        self.runs += 1;
+        self.traced_runs += 1;
         let region = Region::create(self.means.limits, self.means.symbolic, false)?;
         let outcome = self.traced.run(scenario, &[region.shared()])?;
         let trace = Trace::read(region);
@@ -158,41 +146,6 @@ impl<'m> Worker<'m> {
         });
         let changes: Option<BTreeMap<Variable, u8>> = changes.collect();
         apply(scenario, &changes?)
-    }
-
-    /// Runs the plain and the checked program; the errors that were seen, each of them twice.
-    pub fn check(&mut self, scenario: &Scenario) -> Result<Option<Checked>, ExploreError> {
-        let mut once =
-            || -> Result<(Outcome, Option<Outcome>, Vec<finding::Problem>), ExploreError> {
-                let checked = match &mut self.checked {
-                    Some(executor) => Some(executor.run(scenario, &[])?),
-                    None => None,
-                };
-                self.runs += 2;
-                let plain = self.plain.run(scenario, &[])?;
-                let problems = finding::problems(&plain, checked.as_ref());
-                Ok((plain, checked, problems))
-            };
-        let (plain, checked, first) = once()?;
-        if first.is_empty() {
-            return Ok(None);
-        }
-        let (_, _, second) = once()?;
-        let problems: Vec<_> = first
-            .into_iter()
-            .filter(|problem| second.contains(problem))
-            .collect();
-        let reported = checked.map(|outcome| {
-            let reports = sanitizer::reports(&outcome.stderr.bytes);
-            let lines: Vec<_> = reports
-                .iter()
-                .map(|report| report.message.clone())
-                .collect();
-            lines.join("\n")
-        });
-        let mut ending = finding::ending(&plain);
-        ending.sanitizer = reported.filter(|text| !text.is_empty());
-        Ok(Some(Checked { problems, ending }))
     }
 }
 

@@ -126,6 +126,8 @@ pub struct Summary {
     pub tests: u64,
     /// Errors of single runs that were not seen again on the plain or checked program.
     pub unconfirmed: u64,
+    /// Errors that were seen there, but not each time: no findings either.
+    pub flaky: u64,
 }
 
 /// An input that did not take the branch it was made for.

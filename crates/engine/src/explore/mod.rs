@@ -13,13 +13,14 @@ mod frontier;
 mod interface;
 mod parallel;
 mod question;
+mod reduce;
 mod shape;
 mod slot;
 mod ways;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_solver::Statistics;
 
@@ -48,6 +49,9 @@ const GROUP: usize = 16;
 /// So many paths are all run on the checked program; later only some of those without news.
 const CHECKED_PATHS: u64 = 256;
 const CHECKED_SHARE: u64 = 8;
+/// What making inputs small may take of the time that was given, in addition.
+const EXTRA_SHARE: u32 = 10;
+const LEAST_EXTRA: Duration = Duration::from_secs(10);
 
 /// Explores a program.
 pub fn explore(
@@ -67,6 +71,7 @@ pub fn explore(
     let mut explorer = Explorer::new(options, &sites, &tables, observer);
     explorer.has_sanitizers = programs.checked.is_some();
     let ended = explorer.run(&mut slots)?;
+    explorer.reduce(&mut slots, ended)?;
     Ok(explorer.summary(ended, &slots))
 }
 
@@ -104,6 +109,7 @@ struct Explorer<'e> {
     traced_runs: u64,
     tests: u64,
     unconfirmed: u64,
+    flaky: u64,
     queries: u64,
 }
 
@@ -148,6 +154,7 @@ impl<'e> Explorer<'e> {
             traced_runs: 0,
             tests: 0,
             unconfirmed: 0,
+            flaky: 0,
             queries: 0,
         }
     }
@@ -412,14 +419,14 @@ impl<'e> Explorer<'e> {
             let results = in_parallel(
                 self.options.jobs,
                 tasks,
-                |(slot, suspect): (&mut Slot, &Suspect)| slot.check(&suspect.scenario),
+                |(slot, suspect): (&mut Slot, &Suspect)| slot.native().confirm(&suspect.scenario),
             );
             for (suspect, result) in rest.into_iter().zip(results) {
                 let Some(checked) = result? else {
                     self.unconfirmed += u64::from(!matches!(suspect.end, End::Exit(_)));
                     continue;
                 };
-                self.unconfirmed += u64::from(checked.problems.is_empty());
+                self.flaky += checked.flaky.len() as u64;
                 for problem in checked.problems {
                     let finding = Finding {
                         problem,
@@ -433,6 +440,18 @@ impl<'e> Explorer<'e> {
             rest = later;
         }
         Ok(())
+    }
+
+    /// Makes the inputs of findings small, unless somebody wants an end.
+    fn reduce(&mut self, slots: &mut [Slot<'_>], ended: Ended) -> Result<(), ExploreError> {
+        if ended == Ended::Stopped {
+            return Ok(());
+        }
+        let until = self.options.time.map(|time| {
+            let extra = (time / EXTRA_SHARE).max(LEAST_EXTRA);
+            Instant::now() + extra
+        });
+        reduce::reduce(&mut self.findings, slots, self.options, until)
     }
 
     /// One finding for each kind and place; the smallest input is kept.
@@ -484,6 +503,7 @@ impl<'e> Explorer<'e> {
             executions: slots.iter().map(Slot::runs).sum(),
             tests: self.tests,
             unconfirmed: self.unconfirmed,
+            flaky: self.flaky,
         }
     }
 }

@@ -11,10 +11,11 @@ use super::question::{Known, Question, Wanted, restructured};
 use super::{ExploreError, Options, Programs};
 use crate::coverage::{Counter, CoverageRegion};
 use crate::execute::Executor;
+use crate::replay::Native;
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::SiteMap;
-use crate::worker::{Checked, Means, Traced, Worker, with_objects};
+use crate::worker::{Means, Traced, Worker, with_objects};
 
 /// Ways of one run to be tried.
 pub struct Work<'w> {
@@ -111,7 +112,7 @@ impl<'e> Slot<'e> {
 
     /// Runs of any build.
     pub fn runs(&self) -> u64 {
-        self.worker.runs + self.covered_runs
+        self.worker.runs() + self.covered_runs
     }
 
     /// Runs a scenario that no solver made.
@@ -209,8 +210,8 @@ impl<'e> Slot<'e> {
         })
     }
 
-    /// Runs the plain and the checked program; the errors that were seen, each of them twice.
-    pub fn check(&mut self, scenario: &Scenario) -> Result<Option<Checked>, ExploreError> {
-        self.worker.check(scenario)
+    /// What findings are seen on.
+    pub fn native(&mut self) -> &mut Native {
+        &mut self.worker.native
     }
 }

@@ -66,6 +66,7 @@ pub fn render(report: &ExploreReport) -> String {
             "executions": summary.executions,
             "tests": summary.tests,
             "unconfirmed": summary.unconfirmed,
+            "flaky": summary.flaky,
             "open": summary.progress.open,
             "blocks": share(totals.blocks.covered, totals.blocks.total),
             "branch_sides": share(totals.branch_sides.covered, totals.branch_sides.total),

@@ -117,6 +117,15 @@ pub fn render(report: &ExploreReport) -> String {
             ),
         );
     }
+    if summary.flaky > 0 {
+        row(
+            "",
+            format!(
+                "{} seen, but not every time: not reported",
+                counted(summary.flaky, "flaky error")
+            ),
+        );
+    }
     row(
         "kept",
         format!(

@@ -1,0 +1,196 @@
+//! The plain and the checked build of a program, and what they say about an input.
+
+use std::path::Path;
+
+use crate::execute::{ExecuteError, Executor, Settings};
+use crate::finding::{self, Key, Problem};
+use crate::minimise::{Minimised, minimise};
+use crate::run::Outcome;
+use crate::sanitizer;
+use crate::scenario::{Ending, Scenario};
+
+/// How often a problem must be seen, without a miss, to be a finding.
+const TIMES: usize = 3;
+
+/// The builds that findings are seen on.
+#[derive(Debug)]
+pub struct Native {
+    plain: Executor,
+    checked: Option<Executor>,
+    /// Runs of either.
+    pub runs: u64,
+}
+
+/// One run of each build.
+#[derive(Debug)]
+pub struct Look {
+    /// `None` if it was not run.
+    pub plain: Option<Outcome>,
+    pub checked: Option<Outcome>,
+    pub problems: Vec<Problem>,
+}
+
+/// Which builds to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Builds {
+    plain: bool,
+    checked: bool,
+}
+
+/// What several looks had in common.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Confirmed {
+    /// Seen every time.
+    pub problems: Vec<Problem>,
+    /// Seen once, but not every time: these are no findings.
+    pub flaky: Vec<Problem>,
+    /// Of the first look.
+    pub ending: Ending,
+}
+
+impl Native {
+    pub fn new(
+        plain: &Path,
+        checked: Option<&Path>,
+        settings: &Settings,
+    ) -> Result<Native, ExecuteError> {
+        let sanitized = |path: &Path| Executor::new(path, with_sanitizer_options(settings));
+        Ok(Native {
+            plain: Executor::new(plain, settings.clone())?,
+            checked: checked.map(sanitized).transpose()?,
+            runs: 0,
+        })
+    }
+
+    /// Runs both builds once.
+    pub fn look(&mut self, scenario: &Scenario) -> Result<Look, ExecuteError> {
+        let both = Builds {
+            plain: true,
+            checked: true,
+        };
+        self.look_at(scenario, both)
+    }
+
+    fn look_at(&mut self, scenario: &Scenario, builds: Builds) -> Result<Look, ExecuteError> {
+        let mut run = |executor: Option<&mut Executor>| {
+            let run = executor.map(|executor| executor.run(scenario, &[]));
+            self.runs += u64::from(run.is_some());
+            run.transpose()
+        };
+        let checked = run(self.checked.as_mut().filter(|_| builds.checked))?;
+        let plain = run(Some(&mut self.plain).filter(|_| builds.plain))?;
+        Ok(Look {
+            problems: finding::problems(plain.as_ref(), checked.as_ref()),
+            plain,
+            checked,
+        })
+    }
+
+    /// Looks until it is clear what happens every time; `None` if the first look shows no problem.
+    pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExecuteError> {
+        let first = self.look(scenario)?;
+        if first.problems.is_empty() {
+            return Ok(None);
+        }
+        let builds = showing(&first);
+        let (mut problems, mut flaky) = (first.problems.clone(), Vec::new());
+        for _ in 1..TIMES {
+            let again = self.look_at(scenario, builds)?.problems;
+            let is_there = |problem: &Problem| again.iter().any(|p| p.key() == problem.key());
+            let gone = problems.extract_if(.., |problem| !is_there(problem));
+            flaky.extend(gone);
+            if problems.is_empty() {
+                break;
+            }
+        }
+        Ok(Some(Confirmed {
+            problems,
+            flaky,
+            ending: first.ending(),
+        }))
+    }
+
+    /// Makes a scenario that shows a problem smaller, as long as it shows the same problem. What comes out was confirmed;
+    /// `None` if it was not to be confirmed any more.
+    pub fn minimise(
+        &mut self,
+        scenario: &Scenario,
+        key: &Key,
+        seeds: &[Scenario],
+        most_runs: u32,
+        may: &dyn Fn(&Scenario) -> bool,
+    ) -> Result<Option<(Minimised, Confirmed)>, ExecuteError> {
+        let builds = self.needed(scenario, key)?;
+        let mut judge = |smaller: &Scenario| {
+            if !may(smaller) {
+                return Ok(false);
+            }
+            let look = self.look_at(smaller, builds)?;
+            Ok::<bool, ExecuteError>(look.shows(key))
+        };
+        let minimised = minimise(scenario, seeds, most_runs, &mut judge)?;
+        let confirmed = self.confirm(&minimised.scenario)?;
+        let confirmed = confirmed.filter(|confirmed| {
+            let mut problems = confirmed.problems.iter();
+            problems.any(|problem| problem.key() == *key)
+        });
+        Ok(confirmed.map(|confirmed| (minimised, confirmed)))
+    }
+
+    /// The builds that a problem is seen on: one, if that is enough.
+    fn needed(&mut self, scenario: &Scenario, key: &Key) -> Result<Builds, ExecuteError> {
+        let either = [(true, false), (false, true)];
+        for (plain, checked) in either {
+            let builds = Builds { plain, checked };
+            if self.look_at(scenario, builds)?.shows(key) {
+                return Ok(builds);
+            }
+        }
+        Ok(Builds {
+            plain: true,
+            checked: true,
+        })
+    }
+}
+
+impl Look {
+    /// Whether a problem was seen.
+    pub fn shows(&self, key: &Key) -> bool {
+        self.problems.iter().any(|problem| problem.key() == *key)
+    }
+
+    /// What the plain program did, with what the checked one reported.
+    pub fn ending(&self) -> Ending {
+        let outcome = self.plain.as_ref().or(self.checked.as_ref());
+        let mut ending = outcome.map_or_else(Ending::default, finding::ending);
+        ending.sanitizer = self.checked.as_ref().and_then(reported);
+        ending
+    }
+}
+
+/// What sanitizers reported, one line each; `None` if nothing.
+pub(super) fn reported(outcome: &Outcome) -> Option<String> {
+    let reports = sanitizer::reports(&outcome.stderr.bytes);
+    let lines: Vec<_> = reports.into_iter().map(|report| report.message).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The builds that have something to do with what was seen: the others need not be run again, which matters if they
+/// hang until their time is over.
+fn showing(look: &Look) -> Builds {
+    Builds {
+        plain: !finding::problems(look.plain.as_ref(), None).is_empty(),
+        checked: !finding::problems(None, look.checked.as_ref()).is_empty(),
+    }
+}
+
+/// Settings for runs of checked builds.
+pub(super) fn with_sanitizer_options(settings: &Settings) -> Settings {
+    let mut environment = settings.environment.clone();
+    let added = sanitizer::environment().into_iter();
+    environment.extend(added.map(|(name, value)| (name.into(), value.into())));
+    Settings {
+        environment,
+        ..settings.clone()
+    }
+}
