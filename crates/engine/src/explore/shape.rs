@@ -20,7 +20,7 @@ pub enum Shape {
     /// Near a given scenario.
     Near(Box<Scenario>),
     /// As described.
-    Described(Described),
+    Described(Box<Described>),
 }
 
 /// A shape from nothing.

@@ -89,7 +89,7 @@ pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Fai
         || asked.sym_stdin.is_some()
         || !asked.sym_file.is_empty();
     let shape = if from_nothing {
-        Shape::Described(described(asked, scenario)?)
+        Shape::Described(Box::new(described(asked, scenario)?))
     } else {
         Shape::Near(Box::new(scenario))
     };
