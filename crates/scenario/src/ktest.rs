@@ -2,11 +2,11 @@
 //!
 //! All numbers are 32 bits, big endian: `KTEST`, version, arguments (number, then length and bytes of each),
 //! two numbers about symbolic arguments (from version 2 on), then the objects: number, then name and
-//! contents of each, with their lengths. Only the objects matter here.
+//! contents of each, with their lengths. What arguments and objects mean together is in [`klee`](crate::klee).
 
 use std::path::Path;
 
-use super::{Object, Scenario};
+use super::{Bytes, Object, Scenario};
 
 /// Environment variable that names the file to programs.
 pub const VARIABLE: &str = "KTEST_FILE";
@@ -16,9 +16,9 @@ pub const FILE_NAME: &str = "objects.ktest";
 const MAGIC: &[u8] = b"KTEST";
 const VERSION: u32 = 3;
 /// An object that KLEE's environment model adds, and no program asks for.
-const NOT_FOR_PROGRAMS: &[u8] = b"model_version";
+pub(crate) const NOT_FOR_PROGRAMS: &[u8] = b"model_version";
 /// What the program is called in files that are written here.
-const PROGRAM: &[u8] = b"program";
+pub(crate) const PROGRAM: &[u8] = b"program";
 
 /// Why a file is no test case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,17 +31,36 @@ pub enum KtestError {
     Short,
 }
 
+/// A test case as the file has it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Test {
+    /// Of KLEE's program, its name first.
+    pub arguments: Vec<Bytes>,
+    /// All of them.
+    pub objects: Vec<Object>,
+}
+
 /// The objects as a file.
 pub fn encode(objects: &[Object]) -> Vec<u8> {
+    write(&Test {
+        arguments: vec![PROGRAM.into()],
+        objects: objects.to_vec(),
+    })
+}
+
+/// The test case as a file.
+pub fn write(test: &Test) -> Vec<u8> {
     let mut file = MAGIC.to_vec();
     put_number(&mut file, VERSION);
-    put_number(&mut file, 1);
-    put_bytes(&mut file, PROGRAM);
-    // Arguments that are symbolic, and how long they are: they are no objects here.
+    put_number(&mut file, test.arguments.len() as u32);
+    for argument in &test.arguments {
+        put_bytes(&mut file, argument);
+    }
+    // Symbolic arguments, in a way that KLEE itself does not use any more.
     put_number(&mut file, 0);
     put_number(&mut file, 0);
-    put_number(&mut file, objects.len() as u32);
-    for object in objects {
+    put_number(&mut file, test.objects.len() as u32);
+    for object in &test.objects {
         put_bytes(&mut file, &object.name);
         put_bytes(&mut file, &object.bytes);
     }
@@ -59,30 +78,35 @@ fn put_bytes(file: &mut Vec<u8>, bytes: &[u8]) {
 
 /// The objects of a file, as a program that is run on it gets them.
 pub fn decode(file: &[u8]) -> Result<Vec<Object>, KtestError> {
+    let mut objects = read(file)?.objects;
+    objects.retain(|object| object.name.0 != NOT_FOR_PROGRAMS);
+    Ok(objects)
+}
+
+/// Everything that a file has.
+pub fn read(file: &[u8]) -> Result<Test, KtestError> {
     let rest = file.strip_prefix(MAGIC).ok_or(KtestError::Foreign)?;
     let mut reader = Reader { rest };
     let version = reader.number()?;
     if !(1..=VERSION).contains(&version) {
         return Err(KtestError::Version(version));
     }
+    let mut test = Test::default();
     for _ in 0..reader.number()? {
-        reader.bytes()?;
+        test.arguments.push(reader.bytes()?.into());
     }
     if version >= 2 {
         reader.number()?;
         reader.number()?;
     }
-    let mut objects = Vec::new();
     for _ in 0..reader.number()? {
         let (name, bytes) = (reader.bytes()?, reader.bytes()?);
-        if name != NOT_FOR_PROGRAMS {
-            objects.push(Object {
-                name: name.into(),
-                bytes: bytes.into(),
-            });
-        }
+        test.objects.push(Object {
+            name: name.into(),
+            bytes: bytes.into(),
+        });
     }
-    Ok(objects)
+    Ok(test)
 }
 
 struct Reader<'a> {

@@ -7,6 +7,7 @@
 
 mod bytes;
 mod change;
+pub mod klee;
 pub mod ktest;
 mod result;
 
