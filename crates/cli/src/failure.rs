@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use parallax_engine::execute::ExecuteError;
 use parallax_engine::region::RegionError;
 use parallax_engine::run::RunError;
 use parallax_engine::shared::SharedError;
 use parallax_engine::sites::SitesError;
+use parallax_store::StoreError;
 
 use crate::console::Palette;
 use crate::exit::Exit;
@@ -116,6 +118,45 @@ impl From<RunError> for Failure {
             Some(hint) => failure.hint(hint),
             None => failure,
         }
+    }
+}
+
+impl From<ExecuteError> for Failure {
+    fn from(error: ExecuteError) -> Failure {
+        match error {
+            ExecuteError::Run(error) => error.into(),
+            _ => Failure::from_error(Exit::Internal, &error),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        let (exit, hint) = match &error {
+            StoreError::Damaged { .. } => (
+                Exit::Internal,
+                "parallax clean --store moves the store aside, whole, so that a new one can be begun",
+            ),
+            StoreError::Newer { .. } => (Exit::Usage, "use that version, or another directory"),
+            StoreError::Full { .. } => (
+                Exit::Internal,
+                "make room and run the command again: it goes on where it was\n\
+                 parallax clean shows what can be removed",
+            ),
+            StoreError::Io { .. } => (
+                Exit::Internal,
+                "is the directory there, may it be written, is its disk in order?",
+            ),
+            StoreError::Busy { .. } => (Exit::Internal, "look which parallax is stopped or hangs"),
+            StoreError::Locked { .. } => (Exit::Usage, "wait until it has ended"),
+            StoreError::NoScenario(_) => (Exit::Usage, "parallax scenarios lists them"),
+            StoreError::Ambiguous { .. } => (Exit::Usage, "give more of its name"),
+            StoreError::Database(_) => (
+                Exit::Internal,
+                "this is a defect of Parallax: please report it",
+            ),
+        };
+        Failure::from_error(exit, &error).hint(hint)
     }
 }
 

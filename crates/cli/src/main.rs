@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
-use commands::{cc, clean, coverage, doctor, explore, schema, trace, variant};
+use commands::{cc, clean, coverage, doctor, explore, scenario, scenarios, schema, trace, variant};
 use console::Palette;
 use exit::Exit;
 use failure::Failure;
@@ -33,6 +33,9 @@ struct CommandLine {
 #[derive(Debug, Subcommand)]
 enum Command {
     Explore(Box<explore::Arguments>),
+    Scenarios(scenarios::Arguments),
+    #[command(subcommand)]
+    Scenario(scenario::Command),
     Trace(trace::Arguments),
     Coverage(coverage::Arguments),
     Doctor(doctor::Arguments),
@@ -64,12 +67,14 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     end_on_interrupt();
     let exit = match command {
         Command::Explore(arguments) => explore::run(&arguments),
+        Command::Scenarios(arguments) => scenarios::run(&arguments),
+        Command::Scenario(command) => scenario::run(command),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Coverage(arguments) => coverage::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Variant(arguments) => variant::run(arguments),
-        Command::Clean(arguments) => clean::run(arguments),
+        Command::Clean(arguments) => clean::run(&arguments),
         Command::Cc(_) => Ok(Exit::Clean),
     }?;
     Ok(exit.into())

@@ -236,10 +236,12 @@ fn cleaning_removes_derived_programs_and_leaves_the_plain_ones() {
     let path = with_cache(&["variant", &program]);
     let derived = std::path::Path::new(path.trim());
     assert!(derived.starts_with(&cache) && derived.exists(), "{path}");
-    assert_contains(&with_cache(&["clean"]), &["removed"]);
+    assert_contains(&with_cache(&["clean"]), &["nothing was removed"]);
+    assert!(derived.exists());
+    assert_contains(&with_cache(&["clean", "--yes"]), &["removed the variants"]);
     assert!(!derived.exists());
     assert!(folder.path().join("prog").exists());
-    assert_contains(&with_cache(&["clean"]), &["removed 0 files"]);
+    assert_contains(&with_cache(&["clean"]), &["variants of programs: 0 files"]);
 }
 
 #[test]

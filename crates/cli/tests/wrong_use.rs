@@ -136,7 +136,7 @@ fn a_damaged_plug_in_is_replaced_or_named_and_comes_back_after_cleaning() {
     assert_contains(&error, &["unable to load plugin", "parallax clean"]);
     let (text, _) = expect(1, with_own_cache(&["doctor"]));
     assert_contains(&text, &["plug-in", "cannot load", "parallax clean"]);
-    expect(0, with_own_cache(&["clean"]));
+    expect(0, with_own_cache(&["clean", "--yes"]));
     expect(0, with_own_cache(&other));
 }
 

@@ -27,6 +27,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use parallax_scenario::Bytes;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use blobs::{Amount, hash};
@@ -34,7 +35,7 @@ pub use coverage::{Block, Covered};
 pub use error::StoreError;
 pub use findings::{KeptFinding, State};
 pub use lock::{Holder, Lock, Usage};
-pub use runs::{Alone, Run};
+pub use runs::{Alone, Run, announce};
 pub use scenarios::{Added, Filter, Kept, Listed, Origin, scenario_id};
 pub use tidy::{Swept, set_aside};
 pub use work::{Plan, Work};
@@ -82,6 +83,15 @@ impl Store {
     /// The directory that it was opened in.
     pub fn directory(&self) -> &Path {
         &self.directory
+    }
+
+    /// Names of all programs that anything is known about.
+    pub fn programs(&self) -> Result<Vec<Bytes>, StoreError> {
+        self.read(|transaction| {
+            let mut statement = transaction.prepare("SELECT name FROM program ORDER BY name")?;
+            let names = statement.query_map([], |row| row.get(0).map(Bytes))?;
+            Ok(names.collect::<Result<_, _>>()?)
+        })
     }
 
     /// Looks at every page of the database and every blob that is named.

@@ -17,9 +17,7 @@ pub struct Run<'s> {
 impl Store {
     /// Announces a command; waits for one that must be alone.
     pub fn begin(&self, command: &str) -> Result<Run<'_>, StoreError> {
-        let gate = Lock::alone(&gate(&self.directory), command, &mut |_| {})?;
-        let usage = Usage::announce(&users(&self.directory), command)?;
-        drop(gate);
+        let usage = announce(&self.directory, command)?;
         let id = self.write(|transaction| {
             transaction.execute(
                 "INSERT INTO run (command, process, version, begun) VALUES (?1, ?2, ?3, ?4)",
@@ -53,6 +51,12 @@ impl Run<'_> {
     }
 }
 
+/// Says that a directory of Parallax is in use; waits for a command that must be alone there.
+pub fn announce(directory: &Path, command: &str) -> Result<Usage, StoreError> {
+    let _gate = Lock::alone(&gate(directory), command, &mut |_| {})?;
+    Usage::announce(&users(directory), command)
+}
+
 /// As long as it lives, no other command begins.
 #[derive(Debug)]
 pub struct Alone {
@@ -60,7 +64,7 @@ pub struct Alone {
 }
 
 impl Alone {
-    /// Keeps others out of the store in this directory; `Err` inside are those who are in it.
+    /// Keeps others out of this directory; `Err` inside are those who are in it.
     pub fn try_enter(
         directory: &Path,
         command: &str,

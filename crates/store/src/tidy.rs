@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::blobs::Amount;
+use crate::blobs::{Amount, Blobs};
 use crate::error::StoreError;
 use crate::lock::now;
 use crate::{Store, database_path};
@@ -47,11 +47,13 @@ impl Store {
         Ok(Swept { journals, blobs })
     }
 
-    /// Bytes that the database and the blobs have on the disk.
-    pub fn size(&self) -> u64 {
-        let files = ["", "-wal"].map(|suffix| with_suffix(&self.database, suffix));
+    /// Bytes that the store in a directory has on the disk, whatever state it is in.
+    pub fn size_in(directory: &Path) -> u64 {
+        let database = database_path(directory);
+        let files = ["", "-wal"].map(|suffix| with_suffix(&database, suffix));
         let size = |path: &PathBuf| fs::metadata(path).map_or(0, |metadata| metadata.len());
-        files.iter().map(size).sum::<u64>() + self.blobs.amount().bytes
+        let blobs = Blobs::at(directory.join("blobs"));
+        files.iter().map(size).sum::<u64>() + blobs.amount().bytes
     }
 }
 

@@ -1,33 +1,148 @@
-//! `parallax clean`: removes derived programs and unpacked files.
+//! `parallax clean`: removes what can be made again, and moves a damaged store away.
 
 use std::fs;
-use std::io;
-use std::path::Path;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
 
 use parallax_bundle::Bundle;
+use parallax_store::{Alone, Holder, Store, set_aside};
 
 use super::shared::cache_directory;
-use crate::console;
+use super::stored;
+use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::{counted, show_bytes};
 
-/// Remove the cached variants of all programs, and Parallax's own unpacked files
+/// Remove what can be made again: variants of programs, unpacked files, journals of searches
 ///
-/// Both are made again when needed. What was captured stays: it is inside the programs themselves.
+/// Scenarios, findings and tests stay, and so does what was captured: it is inside the programs themselves. What a running
+/// parallax uses is left alone. Says what and how much before it asks.
 #[derive(Debug, clap::Args)]
-pub struct Arguments {}
+pub struct Arguments {
+    /// Do not ask
+    #[arg(long, short)]
+    yes: bool,
 
-pub fn run(_: Arguments) -> Result<Exit, Failure> {
-    remove(&cache_directory())?;
+    /// Move the store with all scenarios and findings aside, whatever state it is in, and begin a new one
+    #[arg(long)]
+    store: bool,
+}
+
+const COMMAND: &str = "parallax clean";
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    if arguments.store {
+        return move_store(arguments.yes);
+    }
+    let mut places = vec![("variants of programs", cache_directory())];
     if let Ok(bundle) = Bundle::unpack() {
-        remove(bundle.directory())?;
+        places.push(("unpacked files", bundle.directory().to_owned()));
+    }
+    for (what, path) in &places {
+        let (files, bytes) = contents(path);
+        show(what, path, files, bytes)?;
+    }
+    let store = stored::directory();
+    let journals = store.join("blobs");
+    if journals.is_dir() {
+        let (files, bytes) = contents(&journals);
+        let what = "of these what only journals of searches need";
+        show(what, &journals, files, bytes)?;
+    }
+    if !agreed(arguments.yes)? {
+        return Ok(Exit::Clean);
+    }
+    let cache = cache_directory();
+    if let Some(_alone) = alone(&cache)? {
+        for (what, path) in &places {
+            remove(what, path)?;
+        }
+    }
+    if let Some(_alone) = alone(&store)?
+        && let Some(store) = stored::open_existing()?
+    {
+        let swept = store.sweep()?;
+        console::print(&format!(
+            "removed {} and {}, {}\n",
+            counted(swept.journals, "journal"),
+            counted(swept.blobs.files, "file"),
+            show_bytes(swept.blobs.bytes)
+        ))?;
     }
     Ok(Exit::Clean)
 }
 
-fn remove(directory: &Path) -> Result<(), Failure> {
-    let (files, bytes) = contents(directory);
+fn show(what: &str, path: &Path, files: u64, bytes: u64) -> Result<(), Failure> {
+    console::print(&format!(
+        "{what}: {}, {}, in {}\n",
+        counted(files, "file"),
+        show_bytes(bytes),
+        path.display()
+    ))?;
+    Ok(())
+}
+
+/// Asks, where somebody can answer.
+fn agreed(yes: bool) -> Result<bool, Failure> {
+    if yes {
+        return Ok(true);
+    }
+    if !io::stdin().is_terminal() {
+        console::print("nothing was removed: --yes does\n")?;
+        return Ok(false);
+    }
+    console::print("remove? [y/N] ")?;
+    let mut answer = String::new();
+    io::stdin().read_line(&mut answer)?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+/// Keeps others out of a directory; says so if that cannot be.
+fn alone(directory: &Path) -> Result<Option<Alone>, Failure> {
+    if !directory.is_dir() {
+        return Ok(None);
+    }
+    match Alone::try_enter(directory, COMMAND)? {
+        Ok(alone) => Ok(Some(alone)),
+        Err(holders) => {
+            let note = format!("{} is left alone: {}", directory.display(), users(&holders));
+            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            Ok(None)
+        }
+    }
+}
+
+fn users(holders: &[Holder]) -> String {
+    let list: Vec<String> = holders.iter().map(Holder::to_string).collect();
+    format!("in use by {}", list.join(", "))
+}
+
+fn move_store(yes: bool) -> Result<Exit, Failure> {
+    let directory = stored::directory();
+    let size = Store::size_in(&directory);
+    console::print(&format!(
+        "store: {}, in {}\n",
+        show_bytes(size),
+        directory.display()
+    ))?;
+    if size == 0 || !agreed(yes)? {
+        return Ok(Exit::Clean);
+    }
+    let _alone = match Alone::try_enter(&directory, COMMAND)? {
+        Ok(alone) => alone,
+        Err(holders) => {
+            let message = format!("the store is {}", users(&holders));
+            return Err(Failure::new(Exit::Usage, message).hint("wait until that has ended"));
+        }
+    };
+    if let Some(place) = set_aside(&directory)? {
+        console::print(&format!("moved to {}\n", place.display()))?;
+    }
+    Ok(Exit::Clean)
+}
+
+fn remove(what: &str, directory: &PathBuf) -> Result<(), Failure> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
             let message = format!("cannot remove {}: {error}", directory.display());
@@ -35,12 +150,7 @@ fn remove(directory: &Path) -> Result<(), Failure> {
         }
         _ => {}
     }
-    console::print(&format!(
-        "removed {}, {}, from {}\n",
-        counted(files, "file"),
-        show_bytes(bytes),
-        directory.display()
-    ))?;
+    console::print(&format!("removed the {what}\n"))?;
     Ok(())
 }
 

@@ -2,10 +2,15 @@
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadError, Variant};
+use parallax_engine::execute::Settings;
+use parallax_engine::sandbox::Policy;
+
+use parallax_store::{Usage, announce};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -56,8 +61,17 @@ fn read_failure(path: &Path, error: &ReadError) -> Failure {
     Failure::with_hint_below(Exit::Usage, &error.to_string())
 }
 
+/// Says that the cache is in use, as long as this process lives. Only `clean` looks: where that
+/// cannot be said, nothing else suffers.
+fn announce_use_of_cache() {
+    static IN_USE: OnceLock<Option<Usage>> = OnceLock::new();
+    let command = || std::env::args().take(3).collect::<Vec<_>>().join(" ");
+    IN_USE.get_or_init(|| announce(&cache_directory(), &command()).ok());
+}
+
 /// Makes a variant of the program; shows how far it is if somebody is looking.
 pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
+    announce_use_of_cache();
     let bar = if io::stderr().is_terminal() {
         ProgressBar::new(program.modules.len() as u64)
     } else {
@@ -82,6 +96,19 @@ pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
     let derived = parallax_capture::derive(program, variant, &options);
     bar.finish_and_clear();
     derived.map_err(|error| derive_failure(&error))
+}
+
+/// What every run in a sandbox gets: a small environment, the same everywhere.
+pub fn settings(no_sandbox: bool) -> Settings {
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    Settings {
+        environment: vec![("PATH".into(), path), ("HOME".into(), "/".into())],
+        sandbox: match no_sandbox {
+            true => Policy::Off,
+            false => Policy::Required,
+        },
+        ..Settings::default()
+    }
 }
 
 /// Which variants of the program are in the cache, and how complete.

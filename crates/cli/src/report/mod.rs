@@ -11,6 +11,7 @@ mod explain;
 pub mod explore;
 mod json;
 mod outcome;
+pub mod scenario;
 mod source;
 mod text;
 mod words;
@@ -31,7 +32,7 @@ pub use outcome::Ended;
 pub use text::{Detail, render as render_text};
 
 /// Version of the form of JSON reports.
-const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 1;
 
 /// Sources of the models, as their debug information names them.
 const MODEL_SOURCES: &str = "parallax/runtime/models/";

@@ -1,6 +1,6 @@
 //! `parallax explore`: new inputs for new paths and errors.
 
-mod seed;
+pub mod seed;
 mod watch;
 
 use std::ffi::OsString;
@@ -12,7 +12,6 @@ use parallax_engine::archive::{Archive, ArchiveError};
 use parallax_engine::execute::Settings;
 use parallax_engine::explore::{ExploreError, Options, Programs, explore};
 use parallax_engine::region::{Limits, Symbolic};
-use parallax_engine::sandbox::Policy;
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 
@@ -225,24 +224,12 @@ fn checked(program: &Program) -> Option<PathBuf> {
     }
 }
 
-/// What every run gets: a small environment, the same everywhere.
 fn settings(arguments: &Arguments) -> Settings {
-    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
-    let fixed = [("PATH", path), ("HOME", "/".into())];
     Settings {
         argv0: arguments.program.clone().into_os_string(),
         timeout: arguments.timeout,
         memory: arguments.memory,
-        environment: fixed
-            .into_iter()
-            .map(|(name, value)| (name.into(), value))
-            .collect(),
-        sandbox: if arguments.no_sandbox {
-            Policy::Off
-        } else {
-            Policy::Required
-        },
-        ..Settings::default()
+        ..shared::settings(arguments.no_sandbox)
     }
 }
 
@@ -252,7 +239,7 @@ impl From<ExploreError> for Failure {
             ExploreError::Region(error) => error.into(),
             ExploreError::Shared(error) => error.into(),
             ExploreError::Sites(error) => error.into(),
-            ExploreError::Execute(_) => Failure::from_error(Exit::Internal, &error),
+            ExploreError::Execute(error) => error.into(),
             ExploreError::Untraced => Failure::from_error(Exit::Usage, &error)
                 .hint("parallax doctor PROGRAM says what of it was captured; parallax trace shows a single run"),
         }

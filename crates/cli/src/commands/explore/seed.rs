@@ -56,32 +56,9 @@ const MOST_BYTES: u64 = 16 << 20;
 
 pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Failure> {
     let mut notes = Vec::new();
-    let mut scenario = Scenario::default();
-    for argument in arguments {
-        let argument = take_file(&mut scenario, argument, &mut notes)?;
-        scenario.argv.push(argument.into_vec().into());
-    }
-    for file in &asked.file {
-        let (name, contents) = (file_name(file)?, read(file)?);
-        scenario.files.insert(name, contents);
-    }
+    let mut scenario = given(arguments, &asked.file, &asked.env, &mut notes)?;
     if let Some(path) = &asked.stdin {
         scenario.stdin = read(path)?;
-    }
-    for variable in &asked.env {
-        let bytes = variable.as_bytes();
-        let at = bytes.iter().position(|byte| *byte == b'=');
-        let Some(at) = at.filter(|at| *at > 0) else {
-            let shown = variable.to_string_lossy();
-            let failure = Failure::new(
-                Exit::Usage,
-                format!("{shown} is not of the form NAME=VALUE"),
-            );
-            return Err(failure.hint("as in --env LANG=C"));
-        };
-        scenario
-            .env
-            .insert(bytes[..at].into(), bytes[at + 1..].into());
     }
     let environment = scenario.env.keys().map(|name| name.0.clone()).collect();
     let from_nothing = !asked.sym_args.is_empty()
@@ -98,6 +75,40 @@ pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Fai
         environment,
         notes,
     })
+}
+
+/// The scenario of a command line, with the files that it names and further ones.
+pub fn given(
+    arguments: &[OsString],
+    files: &[PathBuf],
+    variables: &[OsString],
+    notes: &mut Vec<String>,
+) -> Result<Scenario, Failure> {
+    let mut scenario = Scenario::default();
+    for argument in arguments {
+        let argument = take_file(&mut scenario, argument, notes)?;
+        scenario.argv.push(argument.into_vec().into());
+    }
+    for file in files {
+        let (name, contents) = (file_name(file)?, read(file)?);
+        scenario.files.insert(name, contents);
+    }
+    for variable in variables {
+        let bytes = variable.as_bytes();
+        let at = bytes.iter().position(|byte| *byte == b'=');
+        let Some(at) = at.filter(|at| *at > 0) else {
+            let shown = variable.to_string_lossy();
+            let failure = Failure::new(
+                Exit::Usage,
+                format!("{shown} is not of the form NAME=VALUE"),
+            );
+            return Err(failure.hint("as in --env LANG=C"));
+        };
+        scenario
+            .env
+            .insert(bytes[..at].into(), bytes[at + 1..].into());
+    }
+    Ok(scenario)
 }
 
 fn described(asked: &StartArguments, given: Scenario) -> Result<Described, Failure> {

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use parallax_engine::archive::shell_quoted;
 use parallax_engine::coverage::Share;
 use parallax_engine::explore::Ended;
-use parallax_engine::finding::{Finding, signal_name};
-use parallax_engine::scenario::{Bytes, Scenario};
+use parallax_engine::finding::Finding;
 
 use super::ExploreReport;
 use crate::console::{Palette, printable, shorten};
+use crate::report::scenario::{command_line, ending, inputs};
 use crate::size::{counted, show_count};
 
 /// Losses that are listed.
@@ -167,34 +166,13 @@ fn losses(report: &ExploreReport) -> String {
 
 fn section(report: &ExploreReport, finding: &Finding) -> String {
     let mut text = format!("{}\n", headline(finding));
-    let _ = writeln!(text, "  {}", command(report, &finding.scenario));
-    let mut show = |name: &str, bytes: &Bytes| {
-        if !bytes.is_empty() {
-            let shown = shorten(&printable(bytes).replace('\n', "\\n"), SHOWN);
-            let _ = writeln!(text, "  {} {shown}", Palette.dim(name));
-        }
-    };
-    show("stdin:", &finding.scenario.stdin);
-    for (name, contents) in &finding.scenario.files {
-        show(&format!("file {}:", printable(name)), contents);
+    let program = report.program.display().to_string();
+    let _ = writeln!(text, "  {}", command_line(&program, &finding.scenario));
+    for (name, bytes) in inputs(&finding.scenario) {
+        let shown = shorten(&bytes, SHOWN);
+        let _ = writeln!(text, "  {} {shown}", Palette.dim(&format!("{name}:")));
     }
-    for object in &finding.scenario.objects {
-        let bytes: Vec<String> = object
-            .bytes
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
-        show(
-            &format!("{} (hex):", printable(&object.name)),
-            &bytes.join(" ").into_bytes().into(),
-        );
-    }
-    let ending = &finding.ending;
-    let end = match (ending.exit, ending.signal) {
-        (Some(status), _) => format!("exit code {status}"),
-        (_, Some(signal)) => format!("killed by {}", signal_name(signal)),
-        _ => "no end".to_owned(),
-    };
+    let end = ending(&finding.ending);
     let _ = writeln!(text, "  {} {end}", Palette.dim("plain program:"));
     if let Some(directory) = report.kept.get(&finding.id()) {
         let _ = writeln!(
@@ -205,42 +183,4 @@ fn section(report: &ExploreReport, finding: &Finding) -> String {
         );
     }
     text
-}
-
-/// The command line, to be pasted.
-fn command(report: &ExploreReport, scenario: &Scenario) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for (name, value) in &scenario.env {
-        words.push(format!(
-            "{}={}",
-            printable(name),
-            printable(&shell_quoted(value))
-        ));
-    }
-    words.push(report.program.display().to_string());
-    words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
-    words.join(" ")
-}
-
-/// A word that survives both the terminal and the shell.
-fn shell_word(bytes: &[u8]) -> String {
-    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
-    if is_text {
-        return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();
-    }
-    let mut word = "$'".to_owned();
-    for byte in bytes {
-        match byte {
-            b'\n' => word.push_str("\\n"),
-            b'\t' => word.push_str("\\t"),
-            b'\'' => word.push_str("\\'"),
-            b'\\' => word.push_str("\\\\"),
-            0x20..=0x7e => word.push(char::from(*byte)),
-            _ => {
-                let _ = write!(word, "\\x{byte:02x}");
-            }
-        }
-    }
-    word.push('\'');
-    word
 }

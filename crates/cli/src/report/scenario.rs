@@ -1,0 +1,82 @@
+//! Scenarios and their results in words.
+
+use std::fmt::Write as _;
+
+use parallax_engine::archive::shell_quoted;
+use parallax_engine::finding::signal_name;
+use parallax_scenario::{Ending, Scenario};
+
+use crate::console::printable;
+
+/// The command line, to be pasted.
+pub fn command_line(program: &str, scenario: &Scenario) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for (name, value) in &scenario.env {
+        words.push(format!(
+            "{}={}",
+            printable(name),
+            printable(&shell_quoted(value))
+        ));
+    }
+    words.push(program.to_owned());
+    words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
+    words.join(" ")
+}
+
+/// Everything else that the program is given: what it is, and its bytes in one line each.
+pub fn inputs(scenario: &Scenario) -> Vec<(String, String)> {
+    let line = |bytes: &[u8]| printable(bytes).replace('\n', "\\n");
+    let mut list = Vec::new();
+    let mut add = |name: String, bytes: &[u8]| {
+        if !bytes.is_empty() {
+            list.push((name, line(bytes)));
+        }
+    };
+    add("stdin".into(), &scenario.stdin);
+    for (name, contents) in &scenario.files {
+        add(format!("file {}", printable(name)), contents);
+    }
+    for (number, stream) in scenario.streams.iter().enumerate() {
+        add(format!("stream {}", number + 1), stream);
+    }
+    for object in &scenario.objects {
+        let hex: Vec<String> = object.bytes.iter().map(|b| format!("{b:02x}")).collect();
+        add(
+            format!("{} (hex)", printable(&object.name)),
+            hex.join(" ").as_bytes(),
+        );
+    }
+    list
+}
+
+/// How a run ended.
+pub fn ending(ending: &Ending) -> String {
+    match (ending.exit, ending.signal) {
+        (Some(status), _) => format!("exit code {status}"),
+        (_, Some(signal)) => format!("killed by {}", signal_name(signal)),
+        _ => "no end".to_owned(),
+    }
+}
+
+/// A word that survives both the terminal and the shell.
+fn shell_word(bytes: &[u8]) -> String {
+    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
+    if is_text {
+        return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();
+    }
+    let mut word = "$'".to_owned();
+    for byte in bytes {
+        match byte {
+            b'\n' => word.push_str("\\n"),
+            b'\t' => word.push_str("\\t"),
+            b'\'' => word.push_str("\\'"),
+            b'\\' => word.push_str("\\\\"),
+            0x20..=0x7e => word.push(char::from(*byte)),
+            _ => {
+                let _ = write!(word, "\\x{byte:02x}");
+            }
+        }
+    }
+    word.push('\'');
+    word
+}
