@@ -116,7 +116,7 @@ fn table(store: &Store, listed: &[Listed]) -> Result<String, Failure> {
     let mut text = String::new();
     let tests = listed.iter().filter_map(|one| one.test.as_ref());
     let test_width = tests.map(|name| name.chars().count()).max().unwrap_or(0);
-    let test_width = test_width.clamp(4, 30);
+    let test_width = test_width.clamp("generated".len(), 30);
     let width = console::width()
         .saturating_sub(SHOWN_ID + test_width + 24)
         .max(20);
