@@ -348,6 +348,7 @@ mod tests {
             duration: Duration::ZERO,
             cpu: Duration::ZERO,
             leftover_processes: 0,
+            answers: Vec::new(),
         };
         let (sites, clean) = (SiteMap::default(), Summary::default());
         let report = |self_check| Report {
