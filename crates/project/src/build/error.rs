@@ -1,0 +1,47 @@
+//! Why there is no build.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
+
+use crate::project::ProjectError;
+use crate::revision::RevisionError;
+
+/// A build that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum BuildError {
+    #[error("{revision} does not build: step {step} ended with {status}")]
+    Step {
+        revision: String,
+        step: &'static str,
+        command: String,
+        status: ExitStatus,
+        /// The end of what it printed.
+        last_lines: Vec<String>,
+        /// All of it.
+        log: PathBuf,
+    },
+    #[error("{revision} was built, but there is no {}; build.tree must name where the results are", tree.display())]
+    NoTree { revision: String, tree: PathBuf },
+    #[error("{revision} was built, but no program in {} was linked with parallax-cc", tree.display())]
+    NothingCaptured {
+        revision: String,
+        tree: PathBuf,
+        log: PathBuf,
+    },
+    #[error("cannot run {command:?}: {error}")]
+    Shell { command: String, error: io::Error },
+    #[error(transparent)]
+    Revision(#[from] RevisionError),
+    #[error(transparent)]
+    Project(#[from] Box<ProjectError>),
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+}
+
+impl BuildError {
+    pub(super) fn io(path: &Path) -> impl FnOnce(io::Error) -> BuildError {
+        let path = path.to_owned();
+        move |error| BuildError::Io { path, error }
+    }
+}

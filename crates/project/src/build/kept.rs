@@ -1,0 +1,81 @@
+//! `build.json`: what is remembered of a build. Its being there says that the build is whole.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::BuildError;
+use crate::programs::Program;
+use crate::revision::Revision;
+
+/// A build as it was finished. Paths are relative to the build's directory.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub revision: Revision,
+    pub source: PathBuf,
+    pub tree: PathBuf,
+    /// All captured programs. Kept, because later a recorder may stand in for them.
+    programs: Vec<Program>,
+    pub notes: Vec<String>,
+    pub seconds: f64,
+}
+
+const FILE: &str = "build.json";
+
+impl Kept {
+    pub fn new(
+        directory: &Path,
+        revision: &Revision,
+        source: &Path,
+        tree: &Path,
+        programs: &[Program],
+        notes: Vec<String>,
+        time: Duration,
+    ) -> Kept {
+        let relative = |path: &Path| path.strip_prefix(directory).unwrap_or(path).to_owned();
+        let program = |program: &Program| Program {
+            name: program.name.clone(),
+            path: relative(&program.path),
+        };
+        Kept {
+            revision: revision.clone(),
+            source: relative(source),
+            tree: relative(tree),
+            programs: programs.iter().map(program).collect(),
+            notes,
+            seconds: time.as_secs_f64(),
+        }
+    }
+
+    /// `None` if the build is not whole.
+    pub fn read(directory: &Path) -> Option<Kept> {
+        let bytes = fs::read(directory.join(FILE)).ok()?;
+        let kept: Kept = serde_json::from_slice(&bytes).ok()?;
+        let there = |path: &Path| directory.join(path).exists();
+        let programs_there = kept.programs.iter().all(|program| there(&program.path));
+        (there(&kept.tree) && programs_there).then_some(kept)
+    }
+
+    /// Appears as a whole or not at all.
+    pub fn write(&self, directory: &Path) -> Result<(), BuildError> {
+        let write = || -> std::io::Result<()> {
+            let mut scratch = tempfile::NamedTempFile::new_in(directory)?;
+            serde_json::to_writer_pretty(&mut scratch, self)?;
+            scratch.flush()?;
+            scratch.persist(directory.join(FILE))?;
+            Ok(())
+        };
+        write().map_err(BuildError::io(directory))
+    }
+
+    pub fn programs(&self, directory: &Path) -> Vec<Program> {
+        let absolute = |program: &Program| Program {
+            name: program.name.clone(),
+            path: directory.join(&program.path),
+        };
+        self.programs.iter().map(absolute).collect()
+    }
+}

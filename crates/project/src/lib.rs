@@ -1,0 +1,24 @@
+//! A project under test: its configuration, the revisions of its source, and their builds.
+//!
+//! * [`Project::find`] finds and reads `parallax.toml` ([`config`]).
+//! * [`detect`] looks at a source tree and proposes that file.
+//! * [`Project::select`] turns what the user typed (`HEAD~1..HEAD`, `--cached`, nothing) into [`Revision`]s.
+//! * [`Builds::ensure`] builds a revision with parallax-cc, outside of the user's checkout, or finds the build
+//!   that was made before.
+//!
+//! Nothing here writes to the user's files: everything is made below `.parallax/` at the top of the project.
+
+pub mod build;
+pub mod config;
+pub mod detect;
+pub mod pattern;
+pub mod programs;
+mod project;
+pub mod quantity;
+pub mod revision;
+
+pub use build::{Build, BuildError, Builds, Event, Toolchain};
+pub use config::{Config, ConfigError};
+pub use programs::Program;
+pub use project::{Project, ProjectError};
+pub use revision::{Revision, RevisionError, Selected, Selection};

@@ -1,0 +1,324 @@
+//! The user's repository, through the `git` command.
+//!
+//! Hooks are off, nothing is fetched, optional locks are not taken, and no command sees the
+//! user's index, except to copy it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, SystemTime};
+
+use super::{Kind, Revision, RevisionError, set_time};
+use crate::config::FILE_NAME;
+
+/// A git repository that the project is in.
+#[derive(Clone, Debug)]
+pub struct Repository {
+    /// Top of the checkout.
+    top: PathBuf,
+    /// The project's place in it; empty if it is the top.
+    prefix: PathBuf,
+    git_directory: PathBuf,
+}
+
+/// What `git` takes from the environment instead of finding it out; set while hooks run.
+const INHERITED: &[&str] = &[
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_INDEX_FILE",
+    "GIT_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_COMMON_DIR",
+];
+
+/// Words that [`command`] puts before the subcommand.
+const LEADING_WORDS: usize = 10;
+
+/// A `git` command in a directory, without influences from outside.
+pub(super) fn command(directory: &Path) -> Command {
+    let mut command = Command::new("git");
+    for name in INHERITED {
+        command.env_remove(name);
+    }
+    command
+        .arg("-C")
+        .arg(directory)
+        .args(["-c", "core.hooksPath=/dev/null"])
+        .args(["-c", "core.fsmonitor=false"])
+        .args(["-c", "gc.auto=0"])
+        .args(["-c", "advice.detachedHead=false"])
+        .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("GIT_TERMINAL_PROMPT", "0")
+        .env("LC_ALL", "C");
+    command
+}
+
+/// Runs a command; its output, without the last newline.
+pub(super) fn output(mut command: Command) -> Result<Vec<u8>, RevisionError> {
+    let shown = command
+        .get_args()
+        .skip(LEADING_WORDS)
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect::<Vec<_>>()
+        .join(" ");
+    let failed = |message: String| RevisionError::Git {
+        command: shown.clone(),
+        message,
+    };
+    let output = command
+        .stdin(std::process::Stdio::null())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if !output.status.success() {
+        let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+        return Err(failed(text));
+    }
+    let mut bytes = output.stdout;
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    }
+    Ok(bytes)
+}
+
+impl Repository {
+    /// The repository that a directory belongs to: one with commits, in which files of this directory are tracked. (A
+    /// source package that was unpacked inside of some repository is none of it.)
+    pub fn of(directory: &Path) -> Option<Repository> {
+        let ask = |words: &[&str]| {
+            let mut command = command(directory);
+            command.args(words);
+            output(command).ok()
+        };
+        let path = |bytes: Vec<u8>| PathBuf::from(OsStr::from_bytes(&bytes));
+        let top = path(ask(&["rev-parse", "--show-toplevel"])?);
+        let prefix = path(ask(&["rev-parse", "--show-prefix"])?);
+        let git_directory = path(ask(&["rev-parse", "--absolute-git-dir"])?);
+        ask(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?;
+        if ask(&["ls-files", "-z", "--", "."])?.is_empty() {
+            return None;
+        }
+        Some(Repository {
+            top,
+            prefix,
+            git_directory,
+        })
+    }
+
+    /// Top of the checkout.
+    pub fn top(&self) -> &Path {
+        &self.top
+    }
+
+    /// The project's place in the checkout.
+    pub fn prefix(&self) -> &Path {
+        &self.prefix
+    }
+
+    /// Files of the project that are tracked or could be, relative to its top.
+    pub fn files(&self) -> Result<Vec<PathBuf>, RevisionError> {
+        let list = self.ask_in(
+            &self.top.join(&self.prefix),
+            &["ls-files", "-z", "-co", "--exclude-standard"],
+        )?;
+        let paths = list
+            .split(|byte| *byte == 0)
+            .filter(|path| !path.is_empty());
+        let mut files: Vec<PathBuf> = paths.map(|path| OsStr::from_bytes(path).into()).collect();
+        files.sort();
+        files.dedup();
+        Ok(files)
+    }
+
+    fn ask_in(&self, directory: &Path, words: &[&str]) -> Result<Vec<u8>, RevisionError> {
+        let mut command = command(directory);
+        command.args(words);
+        output(command)
+    }
+
+    pub(super) fn ask(&self, words: &[&str]) -> Result<String, RevisionError> {
+        let bytes = self.ask_in(&self.top, words)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The commit that a word names.
+    pub(super) fn commit(&self, word: &str) -> Result<Revision, RevisionError> {
+        let wanted = format!("{word}^{{commit}}");
+        let id = self.ask(&[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &wanted,
+        ]);
+        let id = id.map_err(|_| RevisionError::Unknown(word.to_owned()))?;
+        Ok(Revision {
+            label: word.to_owned(),
+            id,
+            kind: Kind::Commit,
+        })
+    }
+
+    pub(super) fn merge_base(
+        &self,
+        old: &Revision,
+        new: &Revision,
+    ) -> Result<Revision, RevisionError> {
+        let id = self.ask(&["merge-base", &old.id, &new.id]);
+        let id = id.map_err(|_| RevisionError::NoBase {
+            old: old.label.clone(),
+            new: new.label.clone(),
+        })?;
+        Ok(Revision {
+            label: format!("merge base of {} and {}", old.label, new.label),
+            id,
+            kind: Kind::Commit,
+        })
+    }
+
+    /// What is staged. Inside of a hook, git says where the index of the commit in the making is.
+    pub(super) fn staged(&self, state: &Path) -> Result<Revision, RevisionError> {
+        let index = match std::env::var_os("GIT_INDEX_FILE") {
+            Some(path) => self.top.join(path),
+            None => self.git_directory.join("index"),
+        };
+        let scratch = self.copy_index(state, &index)?;
+        let tree = self.with_index(scratch.path(), &["write-tree"])?;
+        self.commit_of_tree(&tree, "staged changes", Kind::Staged)
+    }
+
+    /// The checkout as it is: tracked files and new ones that are not ignored. Our own configuration file is left
+    /// out, because what it says about a build is part of the build's name already.
+    pub(super) fn uncommitted(&self, state: &Path) -> Result<Revision, RevisionError> {
+        let scratch = self.copy_index(state, &self.git_directory.join("index"))?;
+        let own = self.prefix.join(FILE_NAME);
+        let exclude = format!(":(exclude,top,literal){}", own.display());
+        self.with_index(scratch.path(), &["add", "-A", "--", ":/", &exclude])?;
+        let tree = self.with_index(scratch.path(), &["write-tree"])?;
+        self.commit_of_tree(&tree, "working tree", Kind::Uncommitted)
+    }
+
+    fn copy_index(
+        &self,
+        state: &Path,
+        index: &Path,
+    ) -> Result<tempfile::NamedTempFile, RevisionError> {
+        let scratch = tempfile::Builder::new()
+            .prefix("index-")
+            .tempfile_in(state)
+            .map_err(RevisionError::io(state))?;
+        if index.exists() {
+            fs::copy(index, scratch.path()).map_err(RevisionError::io(index))?;
+        } else {
+            // git takes an empty file for a damaged index, and a missing one for an empty index.
+            fs::remove_file(scratch.path()).map_err(RevisionError::io(scratch.path()))?;
+        }
+        Ok(scratch)
+    }
+
+    fn with_index(&self, index: &Path, words: &[&str]) -> Result<String, RevisionError> {
+        let mut command = command(&self.top);
+        command.env("GIT_INDEX_FILE", index).args(words);
+        Ok(String::from_utf8_lossy(&output(command)?).into_owned())
+    }
+
+    /// `HEAD` itself if the tree is its own; else a commit on top of it whose name depends on nothing but the tree.
+    fn commit_of_tree(
+        &self,
+        tree: &str,
+        label: &str,
+        kind: Kind,
+    ) -> Result<Revision, RevisionError> {
+        let head = self.commit("HEAD")?;
+        if self.ask(&["rev-parse", "HEAD^{tree}"])? == tree {
+            let label = format!("{label} (same as HEAD)");
+            return Ok(Revision { label, ..head });
+        }
+        let mut command = command(&self.top);
+        for who in ["AUTHOR", "COMMITTER"] {
+            command
+                .env(format!("GIT_{who}_NAME"), "parallax")
+                .env(format!("GIT_{who}_EMAIL"), "parallax@localhost")
+                .env(format!("GIT_{who}_DATE"), "2000-01-01T00:00:00Z");
+        }
+        command.args(["commit-tree", tree, "-p", &head.id, "-m", label]);
+        let id = String::from_utf8_lossy(&output(command)?).into_owned();
+        Ok(Revision {
+            label: label.to_owned(),
+            id,
+            kind,
+        })
+    }
+
+    /// Makes a worktree of a commit.
+    pub(super) fn check_out(
+        &self,
+        revision: &Revision,
+        destination: &Path,
+    ) -> Result<(), RevisionError> {
+        let mut command = command(&self.top);
+        // Forced, because git remembers worktrees whose directory somebody removed.
+        command
+            .args(["worktree", "add", "--detach", "--force", "--quiet"])
+            .arg(destination)
+            .arg(&revision.id);
+        output(command).map(drop)
+    }
+
+    /// Removes a worktree and what git remembers about it.
+    pub(crate) fn remove_worktree(&self, destination: &Path) -> Result<(), RevisionError> {
+        let mut remove = command(&self.top);
+        remove
+            .args(["worktree", "remove", "--force", "--force"])
+            .arg(destination);
+        // Not a worktree after all, or damaged: then it is a directory like others.
+        if output(remove).is_err() && destination.exists() {
+            fs::remove_dir_all(destination).map_err(RevisionError::io(destination))?;
+            self.ask(&["worktree", "prune"])?;
+        }
+        Ok(())
+    }
+
+    /// Gives all files of a worktree the time of the commit. git leaves the order of their times to chance, and
+    /// `make` would take committed generated files (`configure`, `Makefile.in`) for outdated. Uncommitted changes are
+    /// newer than the rest, as they are in the user's checkout.
+    pub(super) fn even_times(
+        &self,
+        revision: &Revision,
+        destination: &Path,
+    ) -> Result<(), RevisionError> {
+        let made_up = revision.kind != Kind::Commit;
+        let dated = if made_up { "HEAD" } else { &revision.id };
+        let seconds = self.ask(&["show", "-s", "--format=%ct", dated])?;
+        let seconds = Duration::from_secs(seconds.parse().unwrap_or(0));
+        let time = SystemTime::UNIX_EPOCH + seconds;
+        let mut changed = BTreeSet::new();
+        if made_up {
+            let list = self.ask(&["diff-tree", "-r", "-z", "--name-only", "HEAD", &revision.id])?;
+            changed.extend(list.split('\0').map(PathBuf::from));
+        }
+        let mut open = vec![PathBuf::new()];
+        while let Some(folder) = open.pop() {
+            let directory = destination.join(&folder);
+            let entries = fs::read_dir(&directory).map_err(RevisionError::io(&directory))?;
+            for entry in entries.flatten() {
+                let relative = folder.join(entry.file_name());
+                let Ok(kind) = entry.file_type() else {
+                    continue;
+                };
+                if kind.is_dir() {
+                    open.push(relative);
+                } else if kind.is_file() && relative != Path::new(".git") {
+                    let later =
+                        Duration::from_secs(if changed.contains(&relative) { 2 } else { 0 });
+                    set_time(&entry.path(), time + later)
+                        .map_err(RevisionError::io(&entry.path()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
