@@ -13,7 +13,7 @@ pub enum Exit {
     Findings = 1,
     /// Wrong use: unknown option, missing file, program not built with parallax-cc.
     Usage = 2,
-    /// A program could not be derived: compiler missing or failing.
+    /// A revision does not build, or a program could not be derived: compiler missing or failing.
     BuildFailed = 3,
     /// A defect of Parallax, or the machine is out of something.
     Internal = 70,
@@ -27,7 +27,7 @@ Exit codes:
   0    done, nothing found (however the program under test itself ended)
   1    findings: self-check mismatches, or something missing (doctor)
   2    wrong use: bad option, missing file, program not built with parallax-cc
-  3    building a variant failed
+  3    building failed: a revision of the project, or a variant of a program
   70   internal error
   130  interrupted";
 

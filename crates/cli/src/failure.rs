@@ -10,7 +10,7 @@ use parallax_engine::shared::SharedError;
 use parallax_engine::sites::SitesError;
 use parallax_store::StoreError;
 
-use crate::console::Palette;
+use crate::console::{Palette, printable};
 use crate::exit::Exit;
 
 /// A command that could not do its work.
@@ -67,6 +67,17 @@ impl Failure {
         }
     }
 
+    pub fn cause(mut self, cause: impl Into<String>) -> Failure {
+        self.causes.push(cause.into());
+        self
+    }
+
+    /// Lines of another tool or of a file, shown as they are.
+    pub fn detail(mut self, detail: &str) -> Failure {
+        self.detail = detail.to_owned();
+        self
+    }
+
     pub fn hint(mut self, hint: impl Into<String>) -> Failure {
         self.hint = Some(hint.into());
         self
@@ -80,6 +91,7 @@ impl Failure {
             let _ = writeln!(text, "  {} {cause}", palette.dim("cause:"));
         }
         for line in self.detail.lines() {
+            let line = printable(line.as_bytes());
             let _ = writeln!(text, "  {} {line}", palette.dim("│"));
         }
         if let Some(hint) = &self.hint {

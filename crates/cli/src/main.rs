@@ -14,7 +14,9 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
-use commands::{cc, clean, coverage, doctor, explore, scenario, scenarios, schema, trace, variant};
+use commands::{
+    build, cc, clean, coverage, doctor, explore, init, scenario, scenarios, schema, trace, variant,
+};
 use console::Palette;
 use exit::Exit;
 use failure::Failure;
@@ -32,6 +34,8 @@ struct CommandLine {
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Init(init::Arguments),
+    Build(build::Arguments),
     Explore(Box<explore::Arguments>),
     Scenarios(scenarios::Arguments),
     #[command(subcommand)]
@@ -66,6 +70,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     }
     end_on_interrupt();
     let exit = match command {
+        Command::Init(arguments) => init::run(&arguments),
+        Command::Build(arguments) => build::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),

@@ -16,6 +16,7 @@ pub mod programs;
 mod project;
 pub mod quantity;
 pub mod revision;
+pub mod tools;
 
 pub use build::{Build, BuildError, Builds, Event, Toolchain};
 pub use config::{Config, ConfigError};

@@ -138,8 +138,7 @@ fn is_position_independent_program(bytes: &[u8]) -> bool {
             }
             let entries = segment.dynamic(endian, bytes)?.unwrap_or_default();
             let says_program = |entry: &elf::Dyn64<object::Endianness>| {
-                entry.d_tag(endian) == elf::DT_FLAGS_1
-                    && entry.d_val(endian) & u64::from(elf::DF_1_PIE.0) != 0
+                entry.d_tag(endian) == elf::DT_FLAGS_1 && entry.d_val(endian) & elf::DF_1_PIE.0 != 0
             };
             if entries.iter().any(says_program) {
                 return Ok(true);

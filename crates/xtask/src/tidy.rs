@@ -36,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "parallax-capture",
         &["parallax-abi", "parallax-record", "parallax-bundle"],
     ),
+    ("parallax-project", &["parallax-record"]),
     (
         "parallax-engine",
         &[
@@ -60,6 +61,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-bundle",
             "parallax-capture",
             "parallax-engine",
+            "parallax-project",
         ],
     ),
     ("parallax-torture", &[]),

@@ -1,10 +1,13 @@
 //! One file per subcommand, and what they share.
 
+pub mod build;
 pub mod cc;
 pub mod clean;
 pub mod coverage;
 pub mod doctor;
 pub mod explore;
+pub mod init;
+mod project;
 pub mod scenario;
 pub mod scenarios;
 pub mod schema;

@@ -5,6 +5,7 @@
 //! one entry with a count, in the order of first occurrence. Expressions are put into
 //! words only when an entry is shown.
 
+pub mod build;
 pub mod coverage;
 pub mod document;
 mod explain;

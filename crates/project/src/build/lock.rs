@@ -1,6 +1,8 @@
 //! One process at a time makes a build; the others wait, and then find it made.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 
 use super::BuildError;
@@ -18,14 +20,26 @@ impl Lock {
             fs::create_dir_all(parent).map_err(BuildError::io(parent))?;
         }
         let file = File::create(&path).map_err(BuildError::io(&path))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                waiting();
-                file.lock().map_err(BuildError::io(&path))?;
+        if let Err(error) = lock(&file, libc::LOCK_EX | libc::LOCK_NB) {
+            if error.kind() != io::ErrorKind::WouldBlock {
+                return Err(BuildError::io(&path)(error));
             }
-            Err(TryLockError::Error(error)) => return Err(BuildError::io(&path)(error)),
+            waiting();
+            lock(&file, libc::LOCK_EX).map_err(BuildError::io(&path))?;
         }
         Ok(Lock { _file: file })
+    }
+}
+
+fn lock(file: &File, operation: libc::c_int) -> io::Result<()> {
+    loop {
+        // Safety: a descriptor that is open.
+        if unsafe { libc::flock(file.as_raw_fd(), operation) } == 0 {
+            return Ok(());
+        }
+        let error = io::Error::last_os_error();
+        if error.kind() != io::ErrorKind::Interrupted {
+            return Err(error);
+        }
     }
 }

@@ -75,7 +75,8 @@ pub(super) fn programs(tree: &Tree) -> Declared {
                         .unclear
                         .push(format!("{name} in {file} has {word}"));
                 } else {
-                    let word = word.replace("%D%/", "").replace("%reldir%/", "");
+                    let here = split(file).0;
+                    let word = word.replace("%D%", here).replace("%reldir%", here);
                     let pattern = join(folder, &word);
                     declared.programs.push(DeclaredProgram {
                         place: pattern.clone(),

@@ -32,14 +32,6 @@ pub enum System {
 }
 
 impl System {
-    /// All, in the order in which they are told to users.
-    pub const ALL: [System; 4] = [
-        System::Autotools,
-        System::Meson,
-        System::Cmake,
-        System::Make,
-    ];
-
     /// As on the command line.
     pub fn name(self) -> &'static str {
         match self {
@@ -204,7 +196,8 @@ fn choose(tree: &Tree, has_tool: &dyn Fn(&str) -> bool, notes: &mut Vec<String>)
             "{tool} is needed to build and is not on PATH: install it"
         ));
     }
-    let others: Vec<&str> = System::ALL
+    // A makefile beside another build system is generated, or a front end to it.
+    let others: Vec<&str> = [System::Autotools, System::Meson, System::Cmake]
         .into_iter()
         .filter(|other| *other != system && has(*other))
         .map(System::name)

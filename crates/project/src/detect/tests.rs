@@ -73,7 +73,7 @@ fn programs_of_included_makefiles_are_relative_to_the_top() {
         ("src/local.mk", "bin_PROGRAMS = src/cut %D%/wc\n"),
         ("src/cut.c", ""),
     ]);
-    assert_eq!(folder.detect().programs, ["src/cut", "wc"]);
+    assert_eq!(folder.detect().programs, ["src/cut", "src/wc"]);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn cmake_programs_come_from_add_executable_with_variables_from_above() {
     assert_eq!(found.programs, ["cmark", "cmark-fuzz"]);
     assert_eq!(found.commands.tree, "build");
     assert!(found.commands.test.starts_with("ctest"));
-    assert!(found.notes.iter().any(|note| note.contains("make as well")));
+    assert!(found.notes.is_empty(), "{:?}", found.notes);
     assert_eq!(found.skip, ["api_test"]);
 }
 
@@ -221,7 +221,7 @@ fn a_configure_script_that_is_there_comes_before_meson_before_cmake() {
         without
             .notes
             .iter()
-            .any(|note| note.contains("autotools and meson and make"))
+            .any(|note| note.contains("autotools and meson as well"))
     );
     let folder = Folder::new(&all);
     let asked = detect(folder.0.path(), Some(System::Cmake), &|_| true).unwrap();

@@ -6,6 +6,7 @@
 //! is named by its content.
 
 mod copy;
+mod generated;
 mod git;
 mod submodules;
 
@@ -16,6 +17,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 
 use crate::project::{Project, ProjectError};
+use crate::tools::is_on_path;
 use copy::Snapshot;
 pub use git::Repository;
 
@@ -169,7 +171,8 @@ pub(crate) fn materialise(
         }
         (_, Kind::Copy) => {
             Snapshot::of(&project.root)?.copy_to(destination)?;
-            Ok((destination.to_owned(), Vec::new()))
+            let notes = generated::trust(destination, &is_on_path)?;
+            Ok((destination.to_owned(), notes))
         }
         (None, _) => Err(RevisionError::NoRepository(project.root.clone())),
     }

@@ -20,7 +20,7 @@ use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::explore::{self as report, ExploreReport};
-use crate::size::{parse_bytes, parse_seconds};
+use crate::size::{parse_bytes, parse_seconds, parse_time};
 use watch::Watcher;
 
 /// Find new inputs for a captured program: new paths, new errors
@@ -114,16 +114,6 @@ enum Keep {
     NewCode,
     /// One for every path
     Paths,
-}
-
-/// Seconds, or with a unit: `90`, `5m`, `2h`.
-fn parse_time(text: &str) -> Result<Duration, String> {
-    let (digits, factor) = match text.as_bytes().last() {
-        Some(b'm') => (&text[..text.len() - 1], 60),
-        Some(b'h') => (&text[..text.len() - 1], 3600),
-        _ => (text, 1),
-    };
-    Ok(parse_seconds(digits)? * factor)
 }
 
 const DEFAULT_TIME: Duration = Duration::from_secs(60);

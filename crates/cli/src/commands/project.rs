@@ -1,0 +1,111 @@
+//! The project that a command works on, and its errors as users read them.
+
+use std::path::Path;
+
+use parallax_project::config::{ConfigError, Place};
+use parallax_project::detect::DetectError;
+use parallax_project::{BuildError, Project, ProjectError, RevisionError, Toolchain};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Options of every command that works on a project.
+#[derive(Debug, clap::Args)]
+pub struct ProjectArguments {
+    /// Override a setting of parallax.toml, as in build.jobs=4
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    settings: Vec<String>,
+}
+
+impl ProjectArguments {
+    /// The project around the current directory.
+    pub fn find(&self) -> Result<Project, Failure> {
+        Ok(Project::find_with(Path::new("."), &self.settings)?)
+    }
+}
+
+/// This very program as compiler.
+pub fn toolchain() -> Result<Toolchain, Failure> {
+    Ok(Toolchain::current()?)
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Failure {
+        let line = error.place().and_then(Place::text).unwrap_or_default();
+        let failure = Failure::new(Exit::Usage, error.to_string()).detail(line);
+        match &error {
+            ConfigError::Unknown {
+                meant: Some(meant), ..
+            } => failure.hint(format!("did you mean {meant}?")),
+            ConfigError::Unknown { .. } => failure.hint("parallax schema --config lists all"),
+            _ => failure,
+        }
+    }
+}
+
+impl From<ProjectError> for Failure {
+    fn from(error: ProjectError) -> Failure {
+        match error {
+            ProjectError::Config(error) => error.into(),
+            ProjectError::NotFound(_) => Failure::new(Exit::Usage, error.to_string())
+                .hint("parallax init writes one; run it at the top of the project"),
+            ProjectError::Io { .. } => Failure::new(Exit::Usage, error.to_string()),
+        }
+    }
+}
+
+impl From<RevisionError> for Failure {
+    fn from(error: RevisionError) -> Failure {
+        let failure = |exit| Failure::new(exit, error.to_string());
+        match &error {
+            RevisionError::Unknown(_) | RevisionError::Form(_) => failure(Exit::Usage)
+                .hint("give a range as git does: HEAD~1..HEAD, v1.0..main, main...topic"),
+            RevisionError::NoRepository(_) => {
+                failure(Exit::Usage).hint("without a range, the source is built as it is")
+            }
+            RevisionError::NoBase { .. } | RevisionError::Git { .. } => failure(Exit::Usage),
+            RevisionError::Io { .. } | RevisionError::Project(_) => failure(Exit::Internal),
+        }
+    }
+}
+
+impl From<DetectError> for Failure {
+    fn from(error: DetectError) -> Failure {
+        match error {
+            DetectError::Revision(error) => error.into(),
+            DetectError::Nothing(_) => Failure::new(Exit::Usage, error.to_string())
+                .hint("run parallax init at the top of the project's source"),
+            DetectError::Missing { .. } => Failure::new(Exit::Usage, error.to_string()),
+        }
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Failure {
+        let failure = |exit| Failure::new(exit, error.to_string());
+        match &error {
+            BuildError::Step {
+                command,
+                last_lines,
+                log,
+                ..
+            } => failure(Exit::BuildFailed)
+                .cause(format!("$ {command}"))
+                .detail(&last_lines.join("\n"))
+                .hint(format!("the whole output is in {}", log.display())),
+            BuildError::NoTree { .. } => failure(Exit::BuildFailed),
+            BuildError::NothingCaptured { log, .. } => failure(Exit::BuildFailed).hint(format!(
+                "the build must use the compiler that $CC names; a makefile that sets CC itself needs\n\
+                 build = \"make CC=$CC\" in parallax.toml; what it did is in {}",
+                log.display()
+            )),
+            BuildError::Shell { .. } => failure(Exit::BuildFailed),
+            BuildError::Io { .. } => failure(Exit::Internal),
+            BuildError::Revision(_) | BuildError::Project(_) => match error {
+                BuildError::Revision(error) => error.into(),
+                BuildError::Project(error) => (*error).into(),
+                error => Failure::new(Exit::Internal, error.to_string()),
+            },
+        }
+    }
+}
