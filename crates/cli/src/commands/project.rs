@@ -80,6 +80,12 @@ impl From<DetectError> for Failure {
     }
 }
 
+/// Whether the source whose build left this log is a Debian source package.
+fn is_debian_source(log: &Path) -> bool {
+    let build = log.parent().and_then(Path::parent);
+    build.is_some_and(|build| build.join("source/debian/control").is_file())
+}
+
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
         let failure = |exit| Failure::new(exit, error.to_string());
@@ -89,10 +95,16 @@ impl From<BuildError> for Failure {
                 last_lines,
                 log,
                 ..
-            } => failure(Exit::BuildFailed)
-                .cause(format!("$ {command}"))
-                .detail(&last_lines.join("\n"))
-                .hint(format!("the whole output is in {}", log.display())),
+            } => {
+                let mut hint = format!("the whole output is in {}", log.display());
+                if is_debian_source(log) {
+                    hint.push_str("\nwhat Debian needs to build it: apt-get build-dep ./");
+                }
+                failure(Exit::BuildFailed)
+                    .cause(format!("$ {command}"))
+                    .detail(&last_lines.join("\n"))
+                    .hint(hint)
+            }
             BuildError::NoTree { .. } => failure(Exit::BuildFailed),
             BuildError::NothingCaptured { log, .. } => failure(Exit::BuildFailed).hint(format!(
                 "the build must use the compiler that $CC names; a makefile that sets CC itself needs\n\

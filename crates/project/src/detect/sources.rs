@@ -121,5 +121,6 @@ fn is_variable(name: &str) -> bool {
         && name.chars().all(fits)
         && !COMMON.contains(&name)
         && !name.starts_with("LC_")
+        && !name.starts_with("LD_")
         && !name.starts_with("MALLOC_")
 }
