@@ -56,6 +56,12 @@ macro_rules! runtime_entries {
             /// Write through a labelled address: logs event and constraint. The ordinary
             /// store of the label follows.
             SYMBOLIC_STORE = __plx_symbolic_store(laddress: u32, address: ptr, size: u64, site: u64) -> void;
+            /// Memory is accessed at an address without a label that other paths may give one. Called only while
+            /// [`symbol::WATCHING`](crate::entry::symbol::WATCHING) is not 0.
+            ACCESS = __plx_access(site: u64) -> void;
+            /// A memory function writes (`written` not 0) or reads `length` bytes from `place` on; the length or the place
+            /// is labelled. Logs what can go wrong, and fixes the place; `CONCRETIZE` of the length follows.
+            RANGE = __plx_range(place: ptr, lplace: u32, length: u64, llength: u32, written: u32, site: u64) -> void;
             /// Fixes a labelled value to its present one; `reason` is a `Concretized`.
             CONCRETIZE = __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) -> void;
 
@@ -185,6 +191,8 @@ pub mod symbol {
     pub const MODEL_PREFIX: &str = "__plx_m_";
     /// C string: path of the plain program, run instead when tracing is impossible.
     pub const PLAIN_PATH: &str = "__plx_plain_path";
+    /// `unsigned`: not 0 while accesses through concrete addresses are events.
+    pub const WATCHING: &str = "__plx_watching";
     /// What the program's `main` is called in the traced variant. The `main` that the C start-up code
     /// calls is ours: it calls [`ENTER`], then this one.
     pub const MAIN: &str = "__plx_main";

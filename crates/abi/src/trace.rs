@@ -100,6 +100,8 @@ pub mod flags {
     pub const STREAMS: u32 = 16;
     /// The number of arguments is symbolic.
     pub const ARGUMENT_COUNT: u32 = 32;
+    /// Accesses through addresses that are concrete are events, too.
+    pub const ACCESSES: u32 = 64;
 }
 
 /// Why tracing stopped early.
@@ -199,7 +201,7 @@ pub enum EventKind {
     /// Allocation of symbolic size `label`; `y` = size.
     Allocation = 11,
     /// Length handed to a memory or string function; `label` = length,
-    /// `x` = object written, `y` = length.
+    /// `x` = what is written or read, from there to the end of its object, `y` = length.
     Length = 12,
     /// Input was read: `x` = source, `y` = offset, `label` = number of bytes.
     Input = 13,
@@ -218,12 +220,15 @@ pub enum EventKind {
     /// The program reported an error of its own accord: `detail` = a [`Report`], `label` and `y` = length
     /// and blob offset of the message.
     Report = 19,
+    /// Memory was accessed at an address that is concrete on this path, by code that could have computed it from
+    /// input; logged between any two decisions once for each site, if [`flags::ACCESSES`] asks for it.
+    Access = 20,
 }
 
 impl EventKind {
     /// Decodes the byte stored in an event.
     pub fn from_byte(byte: u8) -> Option<EventKind> {
-        if (1..=EventKind::Report as u8).contains(&byte) {
+        if (1..=EventKind::Access as u8).contains(&byte) {
             // SAFETY: `repr(u8)` with consecutive discriminants from 1.
             Some(unsafe { core::mem::transmute::<u8, EventKind>(byte) })
         } else {

@@ -83,6 +83,8 @@ pub struct Symbolic {
     pub streams: bool,
     /// Values of these environment variables.
     pub environment: Vec<Vec<u8>>,
+    /// Nothing that is input, but to be told with it: accesses through addresses that are concrete.
+    pub accesses: bool,
 }
 
 impl Symbolic {
@@ -94,6 +96,7 @@ impl Symbolic {
         files: true,
         streams: true,
         environment: Vec::new(),
+        accesses: false,
     };
 
     fn flags(&self) -> u32 {
@@ -103,6 +106,7 @@ impl Symbolic {
             | bit(self.stdin, flags::STDIN)
             | bit(self.files, flags::FILES)
             | bit(self.streams, flags::STREAMS)
+            | bit(self.accesses, flags::ACCESSES)
     }
 
     /// The variables' names as the header announces them.

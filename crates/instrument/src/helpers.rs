@@ -10,7 +10,7 @@ use llvm_sys::LLVMLinkage;
 use llvm_sys::core::*;
 use llvm_sys::ir_reader::LLVMParseIRInContext;
 use llvm_sys::linker::LLVMLinkModules2;
-use parallax_abi::entry::{ALL, Entry, Type};
+use parallax_abi::entry::{ALL, Entry, Type, symbol};
 use parallax_abi::layout::{PRESENCE_BASE, PRESENCE_SHIFT};
 use parallax_abi::tls::{CALLEE_OFFSET, TLS_BYTES, TLS_SYMBOL};
 
@@ -31,7 +31,7 @@ const GUARDED: &[(&str, Entry, &[usize])] = {
         ("plx.select", SELECT, &[0]),
         ("plx.switch", SWITCH, &[0]),
         ("plx.address", ADDRESS, &[1, 3]),
-        ("plx.symbolic_store", SYMBOLIC_STORE, &[0]),
+        ("plx.range", RANGE, &[1, 3]),
         ("plx.concretize", CONCRETIZE, &[0]),
     ]
 };
@@ -111,7 +111,9 @@ fn parameters(entry: &Entry) -> String {
 
 fn helpers() -> String {
     let mut text = format!(
-        "@{TLS_SYMBOL} = external thread_local(initialexec) global [{TLS_BYTES} x i8], align 16\n"
+        "@{TLS_SYMBOL} = external thread_local(initialexec) global [{TLS_BYTES} x i8], align 16\n\
+         @{} = external global i32, align 4\n",
+        symbol::WATCHING
     );
     for entry in ALL {
         let list: Vec<&str> = entry.parameters.iter().map(|ty| type_name(*ty)).collect();
@@ -128,7 +130,8 @@ fn helpers() -> String {
     text.push_str(
         &MEMORY
             .replace("SHIFT", &PRESENCE_SHIFT.to_string())
-            .replace("BASE", &(PRESENCE_BASE as i64).to_string()),
+            .replace("BASE", &(PRESENCE_BASE as i64).to_string())
+            .replace("WATCHING", &format!("@{}", symbol::WATCHING)),
     );
     text.push_str(
         &PROTOCOL
@@ -201,11 +204,36 @@ slow:
   %l = call i32 @__plx_symbolic_load(i32 %la, ptr %a, i64 %size, i64 %site)
   br label %out
 plain:
+  call void @plx.access(i64 %site)
   %m = call i32 @plx.load(ptr %a, i64 %size, i64 %site)
   br label %out
 out:
   %r = phi i32 [ %l, %slow ], [ %m, %plain ]
   ret i32 %r
+}
+
+define void @plx.access(i64 %site) #0 {
+  %w = load i32, ptr WATCHING, align 4
+  %on = icmp ne i32 %w, 0
+  br i1 %on, label %slow, label %out, !prof !0
+slow:
+  call void @__plx_access(i64 %site)
+  br label %out
+out:
+  ret void
+}
+
+define void @plx.symbolic_store(i32 %la, ptr %a, i64 %size, i64 %site) #0 {
+  %sym = icmp ne i32 %la, 0
+  br i1 %sym, label %slow, label %plain, !prof !0
+slow:
+  call void @__plx_symbolic_store(i32 %la, ptr %a, i64 %size, i64 %site)
+  br label %out
+plain:
+  call void @plx.access(i64 %site)
+  br label %out
+out:
+  ret void
 }
 
 define i32 @plx.peek(ptr %a, i64 %size) #0 {

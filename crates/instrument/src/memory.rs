@@ -227,13 +227,20 @@ impl Tracer<'_> {
             instruction.operand(2),
         );
         let length = self.operand(size);
-        self.concretize(length, Length, site);
-        let target = self.operand(to);
-        self.concretize(target, StoreAddress, site);
         let size = self.builder.resize(size, module.i64);
+        let range = |place: Value, written: u32| {
+            let (label, written) = (self.label_of(place), module.n32(written));
+            if !(self.is_zero(label) && self.is_zero(length.label)) {
+                let arguments = [place, label, size, length.label, written, site];
+                self.helper("plx.range", &arguments);
+            }
+        };
+        range(to, 1);
         if is_copy {
-            let source = self.operand(from);
-            self.concretize(source, LoadAddress, site);
+            range(from, 0);
+        }
+        self.concretize(length, Length, site);
+        if is_copy {
             self.helper("plx.copy", &[to, from, size]);
         } else {
             let byte = self.label_of(from);

@@ -233,21 +233,77 @@ fn log_fixed(core: &mut Core, label: u32, value: u64, reason: u8, site: u64) {
     core.settled.settle(label);
 }
 
-/// A length that a memory function was given: logged with the object that it writes to, and fixed.
-pub fn length(core: &mut Core, label: u32, value: u64, written: u64, site: u64) {
-    let operand = checked(core, Operand::new(label, value, 0), WIDTH, 0, site);
-    if operand.label == 0 {
+/// An access through an address without a label, once between any two decisions.
+pub fn concrete(site: u64) {
+    if !trace::active() {
         return;
     }
-    let found = core.objects.find(written);
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let core = &mut *core;
+    let event = Event {
+        site,
+        ..new_event(EventKind::Access)
+    };
+    log(core, event, &[core.decisions]);
+}
+
+/// A memory function writes or reads a range: what can go wrong with it is logged, and the place fixed.
+pub fn range(place: u64, lplace: u32, length: u64, llength: u32, written: bool, site: u64) {
+    if llength != 0
+        && trace::active()
+        && let Some(mut core) = lock::enter()
+    {
+        log_length(&mut core, place, length, llength, site);
+    }
+    if written {
+        store(lplace, place, length, site);
+    } else {
+        read(lplace, place, length, site);
+    }
+}
+
+/// A length, logged with what there is of the object from the place on.
+fn log_length(core: &mut Core, place: u64, length: u64, label: u32, site: u64) {
+    let operand = Operand::new(label, length, 0);
+    if checked(core, operand, WIDTH, 0, site).label == 0 {
+        return;
+    }
+    let found = core.objects.find(place).from(place);
     let x = objects::record(core, found);
     let event = Event {
         label,
         site,
         x,
-        y: value,
+        y: length,
         ..new_event(EventKind::Length)
     };
     log(core, event, &[x.into()]);
-    fix(core, label, value, Concretized::Length, site);
+}
+
+/// Reads a range through a labelled address, which is what it is now from here on: no table is made of so much.
+fn read(laddress: u32, address: u64, size: u64, site: u64) {
+    if laddress == 0 || !trace::active() {
+        return;
+    }
+    let Some(mut core) = lock::enter() else {
+        return;
+    };
+    let core = &mut *core;
+    let operand = Operand::new(laddress, address, 0);
+    if checked(core, operand, WIDTH, Op::Table as u8, site).label == 0 {
+        return;
+    }
+    let event = Event {
+        detail: size.min(255) as u8,
+        label: laddress,
+        site,
+        x: object_of(core, laddress, address),
+        y: address,
+        ..new_event(EventKind::Load)
+    };
+    log(core, event, &[size, event.x.into()]);
+    loss::record(core, LossKind::Table, site, b"memcpy");
+    fix(core, laddress, address, Concretized::LoadAddress, site);
 }

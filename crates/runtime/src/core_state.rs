@@ -23,6 +23,8 @@ pub struct Core {
     pub losses: Map,
     /// Events that need no second log entry.
     pub seen: Seen,
+    /// Branches and switches on input so far.
+    pub decisions: u64,
     pub objects: Objects,
     pub tables: Tables,
     pub inputs: Inputs,
@@ -39,6 +41,7 @@ pub static CORE: Global<Core> = Global::new(Core {
     contexts: Map::new(),
     losses: Map::new(),
     seen: Seen::new(),
+    decisions: 0,
     objects: Objects::new(),
     tables: Tables::new(),
     inputs: Inputs::new(),

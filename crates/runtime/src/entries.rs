@@ -80,6 +80,14 @@ export! {
     __plx_symbolic_store(laddress: u32, address: Pointer, size: u64, site: u64) {
         access::store(laddress, address as u64, size, site)
     }
+    __plx_range(
+        place: Pointer, lplace: u32, length: u64, llength: u32, written: u32, site: u64
+    ) {
+        access::range(place as u64, lplace, length, llength, written != 0, site)
+    }
+    __plx_access(site: u64) {
+        access::concrete(site)
+    }
     __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) {
         access::concretize(Operand::new(label, lo, hi), reason as u8, site)
     }

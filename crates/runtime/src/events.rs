@@ -21,6 +21,7 @@ pub fn branch(kind: EventKind, label: u32, taken: u32, site: u64) {
     if checked(core, Operand::new(label, taken.into(), 0), 1, 0, site).label == 0 {
         return;
     }
+    core.decisions += 1;
     let context = context::current(core);
     trace::event(Event {
         detail: taken as u8,
@@ -44,6 +45,7 @@ pub fn switch(label: u32, value: u64, site: u64) {
     if checked(core, Operand::new(label, value, 0), width, 0, site).label == 0 {
         return;
     }
+    core.decisions += 1;
     let context = context::current(core);
     let event = new_event(EventKind::Switch);
     trace::event(Event {

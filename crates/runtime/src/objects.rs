@@ -48,6 +48,20 @@ pub struct Found {
 }
 
 impl Found {
+    /// What there is of a known object from an address on.
+    pub fn from(self, address: u64) -> Found {
+        let passed = address.wrapping_sub(self.base);
+        match self.kind {
+            ObjectKind::Unknown => self,
+            _ if passed > self.size => self,
+            _ => Found {
+                base: address,
+                size: self.size - passed,
+                ..self
+            },
+        }
+    }
+
     fn unnamed(base: u64, size: u64, kind: ObjectKind) -> Found {
         Found {
             base,

@@ -42,6 +42,9 @@ const NONE: Region = Region {
 static REGION: Global<Region> = Global::new(NONE);
 /// Whether labels may be created: a trace is attached and no limit was hit.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// Not 0 while accesses through concrete addresses are events: instrumented code looks here before it calls.
+#[unsafe(export_name = "__plx_watching")]
+static WATCHING: AtomicU32 = AtomicU32::new(0);
 /// Number of this process in the trace.
 static PROCESS: AtomicU32 = AtomicU32::new(0);
 
@@ -74,6 +77,7 @@ pub fn header() -> Option<&'static Header> {
 #[cold]
 pub fn stop(reason: Stop) {
     ACTIVE.store(false, Relaxed);
+    WATCHING.store(0, Relaxed);
     if let Some(header) = header() {
         let _ = header
             .stop
@@ -187,6 +191,7 @@ pub fn use_region(base: usize, size: usize) -> Result<(), AttachError> {
     // SAFETY: called before there are threads.
     unsafe { *REGION.get() = region };
     ACTIVE.store(view.stop.load(Relaxed) == 0, Relaxed);
+    WATCHING.store(view.flags & flags::ACCESSES, Relaxed);
     Ok(())
 }
 

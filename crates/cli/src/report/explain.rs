@@ -205,6 +205,7 @@ impl<'a> Explain<'a> {
                     event.y
                 )
             }
+            EventKind::Access => "of memory".to_owned(),
             EventKind::Load
             | EventKind::Store
             | EventKind::Division

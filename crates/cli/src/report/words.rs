@@ -28,6 +28,7 @@ pub fn event(kind: EventKind) -> &'static str {
         EventKind::EndOfInput => "end-of-input",
         EventKind::Assume => "assume",
         EventKind::Report => "report",
+        EventKind::Access => "access",
     }
 }
 

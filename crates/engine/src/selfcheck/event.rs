@@ -50,6 +50,7 @@ pub(super) fn check(trace: &Trace, kind: EventKind, event: &Event) -> Option<Fau
         | EventKind::Exit
         | EventKind::Output
         | EventKind::EndOfInput
-        | EventKind::Report => None,
+        | EventKind::Report
+        | EventKind::Access => None,
     }
 }

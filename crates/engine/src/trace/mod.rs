@@ -238,7 +238,7 @@ impl Trace {
             EventKind::Shift => label(event.label) && Op::from_byte(event.detail).is_some(),
             EventKind::IndirectCall | EventKind::Output => label(event.label),
             EventKind::Input | EventKind::EndOfInput => event.x < self.counts.sources,
-            EventKind::Process | EventKind::Exit | EventKind::Report => true,
+            EventKind::Process | EventKind::Exit | EventKind::Report | EventKind::Access => true,
         }
     }
 

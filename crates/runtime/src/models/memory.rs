@@ -1,8 +1,8 @@
 //! `memcpy` and its family.
 
-use super::{call_site, fix, fix_length, give, own, take};
+use super::{call_site, fix, give, own, take};
 use crate::{access, events, nodes, shadow, trace};
-use parallax_abi::trace::{Concretized, LossKind};
+use parallax_abi::trace::Concretized;
 use parallax_expr::build;
 
 type Bytes = *mut u8;
@@ -25,12 +25,12 @@ fn log_copy(labels: [u32; 3], to: Bytes, from: Bytes, size: usize) {
         return;
     }
     let [lto, lfrom, lsize] = labels;
-    access::store(lto, to as u64, size as u64, call_site());
-    if lfrom != 0 {
-        events::note_loss(LossKind::Table, b"memcpy", call_site());
-        fix(lfrom, from as u64, Concretized::LoadAddress);
+    let (site, length) = (call_site(), size as u64);
+    access::range(to as u64, lto, length, lsize, true, site);
+    if from != to {
+        access::range(from as u64, lfrom, length, lsize, false, site);
     }
-    fix_length(lsize, size, to);
+    fix(lsize, length, Concretized::Length);
 }
 
 #[inline]

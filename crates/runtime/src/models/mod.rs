@@ -25,7 +25,7 @@ mod streams;
 pub use mapping::Mapping;
 
 use crate::ops::Operand;
-use crate::{access, events, tls};
+use crate::{access, tls};
 use parallax_abi::tls::{MAX_ARGS, MODEL_FRAME};
 use parallax_abi::trace::Concretized;
 
@@ -123,7 +123,7 @@ fn fix(label: u32, value: u64, reason: Concretized) {
 /// Logs and fixes the symbolic length of what is written to `to`.
 fn fix_length(label: u32, length: usize, to: *const u8) {
     if label != 0 {
-        let site = call_site();
-        events::with_core(|core| access::length(core, label, length as u64, to as u64, site));
+        access::range(to as u64, 0, length as u64, label, true, call_site());
+        fix(label, length as u64, Concretized::Length);
     }
 }
