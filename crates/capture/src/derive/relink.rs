@@ -145,7 +145,7 @@ impl Link<'_> {
                 if !shared && !defined.contains("__asan_default_options") {
                     words
                         .words
-                        .push(support::sanitizer_defaults(self.options)?.into());
+                        .push(support::sanitizer_support(self.options)?.into());
                 }
             }
             Variant::Covered if shared => {}

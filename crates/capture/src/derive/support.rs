@@ -97,8 +97,8 @@ pub fn main(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
     )
 }
 
-/// The object that sets the sanitizers' defaults. The environment still overrides them.
-pub fn sanitizer_defaults(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
+/// The object that sets the sanitizers' defaults, which the environment still overrides, and gives arguments bounds.
+pub fn sanitizer_support(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
     // A plain program survives what it cannot allocate, and many a program ends without
     // releasing everything: neither is a finding.
     let text = "\
@@ -108,8 +108,26 @@ pub fn sanitizer_defaults(options: &Options<'_>) -> Result<PathBuf, DeriveError>
         const char *__ubsan_default_options(void) {\n\
             return \"halt_on_error=0:print_stacktrace=1\";\n\
         }\n";
-    c_text(text, options)
+    c_text(&format!("{text}{OWN_ARGUMENTS}"), options)
 }
+
+/// The kernel lays arguments one behind the other on the stack, where a read beyond the end of one finds the next and
+/// nothing is noticed. Each in a block of its own, it is. The name is left alone: programs compare it.
+const OWN_ARGUMENTS: &str = "\
+    void *malloc(unsigned long);\n\
+    __attribute__((constructor)) static void own_arguments(int count, char **arguments) {\n\
+        for (int i = 1; i < count; i++) {\n\
+            unsigned long size = 0;\n\
+            while (arguments[i][size++])\n\
+                ;\n\
+            char *own = malloc(size);\n\
+            if (!own)\n\
+                return;\n\
+            for (unsigned long at = 0; at < size; at++)\n\
+                own[at] = arguments[i][at];\n\
+            arguments[i] = own;\n\
+        }\n\
+    }\n";
 
 /// A C string literal of any bytes.
 fn c_string(bytes: &[u8]) -> String {
