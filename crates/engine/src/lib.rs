@@ -7,6 +7,7 @@
 //!
 //! Covered programs count in a [`coverage::CoverageRegion`] instead; [`coverage::Coverage`] is what they counted.
 
+pub mod amplify;
 pub mod archive;
 pub mod compare;
 pub mod coverage;
@@ -17,8 +18,10 @@ pub mod finding;
 pub mod libraries;
 pub mod minimise;
 pub mod objects;
+mod parallel;
 pub mod path;
 mod play;
+mod question;
 pub mod region;
 pub mod replay;
 pub mod run;

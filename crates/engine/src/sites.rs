@@ -113,6 +113,8 @@ pub struct SiteView<'a> {
     pub within: &'a [u64],
     /// Case values of a `switch` in successor order, the default (0) not listed.
     pub cases: &'a [u64],
+    /// First block site of where a `switch` leads, the default first; of a branch, false side first.
+    pub successors: &'a [u64],
     /// Called function, or kind of instruction; may be empty.
     pub text: &'a str,
 }
@@ -201,6 +203,29 @@ impl SiteMap {
         self.get(id).map_or(id, |view| view.original)
     }
 
+    /// Whether a side of a branch leads straight to the end of the program: `abort`, or a failed assertion.
+    pub fn gives_up(&self, branch: SiteId, side: bool) -> bool {
+        /// What assertions call when they do not hold.
+        const ENDS: [&str; 4] = ["abort", "__assert_fail", "__assert_perror_fail", "__assert"];
+        let target = |branch: u64| {
+            let (_, _, site) = self.find(branch)?;
+            site.successors.get(usize::from(side)).copied()
+        };
+        let Some(&(t, f, s)) = target(branch.0).and_then(|block| self.index.get(&block)) else {
+            return false;
+        };
+        let sites = &self.tables[t as usize].functions[f as usize].sites[s as usize..];
+        let is_block = |site: &Site| site.kind == SiteKind::Block as u8;
+        let inside = sites.iter().skip(1).take_while(|site| !is_block(site));
+        let leads_on = sites
+            .first()
+            .is_none_or(|block| !block.successors.is_empty());
+        !leads_on
+            && inside
+                .into_iter()
+                .any(|site| ENDS.contains(&site.text.as_str()))
+    }
+
     /// What a site id stands for; `None` for 0 and for sites of code that was not loaded.
     pub fn get(&self, id: SiteId) -> Option<SiteView<'_>> {
         let (table, host, site) = self.find(id.0)?;
@@ -223,6 +248,7 @@ impl SiteMap {
             column: site.column,
             function: &function.name,
             cases: &site.cases,
+            successors: &site.successors,
             text: &site.text,
         })
     }

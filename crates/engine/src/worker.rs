@@ -12,7 +12,7 @@ use parallax_solver::{Answer, Config, Constraint, Model, Solver};
 use crate::execute::{Executor, Settings};
 use crate::explore::{ExploreError, Programs};
 use crate::objects::objects_of;
-use crate::path::{self, Decision};
+use crate::path::{self, Choice, Decision};
 use crate::region::{Limits, Region, Symbolic};
 use crate::replay::Native;
 use crate::run::Outcome;
@@ -125,11 +125,12 @@ impl<'m> Worker<'m> {
     }
 
     /// Opens questions about a run, whose sources have these names.
-    pub fn inquiry<'t>(&self, traced: &'t Traced, names: &'t [u32]) -> Inquiry<'t>
+    pub fn inquiry<'t>(&self, traced: &'t Traced, names: &'t [u32], rigour: Rigour) -> Inquiry<'t>
     where
         'm: 't,
     {
         Inquiry {
+            rigour,
             path: self.solver.path(&traced.trace, names),
             ends: vec![0],
             traced,
@@ -149,12 +150,28 @@ impl<'m> Worker<'m> {
     }
 }
 
+/// What inputs must have in common with a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rigour {
+    /// Everything that was decided, addresses and sizes included: all that the trace says of the path holds for them.
+    Exact,
+    /// Which way was taken, but not what was fixed. Memory can differ then from what the trace says, so a
+    /// run must show whether the answer is right.
+    Ways,
+}
+
+impl Rigour {
+    /// What is cheaper to refute first.
+    pub const ALL: [Rigour; 2] = [Rigour::Ways, Rigour::Exact];
+}
+
 /// Questions about one run.
 pub struct Inquiry<'t> {
     /// The constraints of the decisions that were needed so far.
     pub path: parallax_solver::Path<'t, Trace>,
     /// How many constraints the first n decisions are: one decision can be several.
     ends: Vec<usize>,
+    rigour: Rigour,
     traced: &'t Traced,
     sites: &'t SiteMap,
 }
@@ -164,8 +181,10 @@ impl Inquiry<'_> {
     pub fn solve(&mut self, prefix: usize, goal: &[Constraint]) -> Answer {
         while self.ends.len() <= prefix {
             let decision = &self.traced.decisions[self.ends.len() - 1];
-            for constraint in decision.constraints(self.sites) {
-                self.path.push(constraint);
+            if self.rigour == Rigour::Exact || decision.choice != Choice::Fixed {
+                for constraint in decision.constraints(self.sites) {
+                    self.path.push(constraint);
+                }
             }
             self.ends.push(self.path.len());
         }

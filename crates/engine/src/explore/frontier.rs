@@ -10,40 +10,10 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use parallax_abi::SiteId;
 
+use crate::question::Goal;
+
 /// Number of an explored run.
 pub type RunId = u32;
-
-/// How a path could go otherwise.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Goal {
-    /// The branch with this index takes its other side.
-    Side { decision: u32 },
-    /// What was fixed at the decision with this index has another value than any before.
-    Otherwise { decision: u32 },
-    /// The decision has this value.
-    Value { decision: u32, value: u64 },
-    /// The decision has none of the case values of its `switch`.
-    Default { decision: u32 },
-    /// The operation with this index fails.
-    Fail { operation: u32 },
-    /// An input gets one byte more at its end: the source with this index.
-    Grow { source: u32 },
-    /// An input ends earlier: it keeps this many bytes.
-    Cut { source: u32, length: u32 },
-    /// The argument with this number is left out.
-    Drop { argument: u32 },
-}
-
-impl Goal {
-    /// Whether there is a place in the program that is reached when the goal is: then runs tell whether
-    /// it has been. Others count as reached once they were tried.
-    pub fn has_place(self) -> bool {
-        matches!(
-            self,
-            Goal::Side { .. } | Goal::Value { .. } | Goal::Default { .. }
-        )
-    }
-}
 
 /// One way, with what it is valued by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -11,8 +11,6 @@
 
 mod frontier;
 mod interface;
-mod parallel;
-mod question;
 mod reduce;
 mod shape;
 mod slot;
@@ -26,17 +24,17 @@ use parallax_solver::Statistics;
 
 use crate::coverage::{Counted, Counter, Coverage, counted};
 use crate::finding::Finding;
+use crate::parallel::in_parallel;
+use crate::question::{Goal, Known};
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::{self, ModuleSites, SiteMap};
 use crate::worker::Traced;
 
-use frontier::{Candidate, Frontier, Goal, RunId, mix};
+use frontier::{Candidate, Frontier, RunId, mix};
 pub use interface::{
     Ended, ExploreError, Flips, Miss, Observer, Options, Programs, Progress, Summary,
 };
-use parallel::in_parallel;
-use question::Known;
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Tried, Work};
 
@@ -509,7 +507,7 @@ impl<'e> Explorer<'e> {
 }
 
 /// Adds what another solver did.
-fn join(sum: &mut Statistics, other: Statistics) {
+pub(crate) fn join(sum: &mut Statistics, other: Statistics) {
     sum.queries += other.queries;
     sum.unknown += other.unknown;
     sum.limits += other.limits;

@@ -4,10 +4,10 @@
 
 use std::time::Instant;
 
-use super::parallel::in_parallel;
 use super::slot::Slot;
 use super::{ExploreError, Options};
 use crate::finding::Finding;
+use crate::parallel::in_parallel;
 use crate::scenario::Scenario;
 
 /// Runs for each finding.

@@ -7,15 +7,15 @@ use parallax_abi::SiteId;
 use parallax_solver::{Answer, Solver};
 
 use super::frontier::Candidate;
-use super::question::{Known, Question, Wanted, restructured};
 use super::{ExploreError, Options, Programs};
 use crate::coverage::{Counter, CoverageRegion};
 use crate::execute::Executor;
+use crate::question::{Known, Question, Wanted, restructured};
 use crate::replay::Native;
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::SiteMap;
-use crate::worker::{Means, Traced, Worker, with_objects};
+use crate::worker::{Means, Rigour, Traced, Worker, with_objects};
 
 /// Ways of one run to be tried.
 pub struct Work<'w> {
@@ -149,7 +149,7 @@ impl<'e> Slot<'e> {
             }
         };
         let names = self.worker.names(&traced);
-        let mut inquiry = self.worker.inquiry(&traced, &names);
+        let mut inquiry = self.worker.inquiry(&traced, &names, Rigour::Exact);
         let mut attempts = Vec::new();
         let mut made: HashSet<Scenario> = HashSet::new();
         for candidate in work.candidates {

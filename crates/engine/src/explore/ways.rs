@@ -6,9 +6,9 @@ use parallax_abi::SiteId;
 use parallax_abi::trace::{EventKind, SourceKind};
 
 use super::Explorer;
-use super::frontier::{Candidate, Goal, RunId, mix};
-use super::question::fixed_key;
+use super::frontier::{Candidate, RunId, mix};
 use crate::path::{self, Choice, Decision};
+use crate::question::{Goal, fixed_key};
 use crate::worker::Traced;
 
 /// Ways of one run that are offered at most.

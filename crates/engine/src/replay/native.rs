@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::execute::{ExecuteError, Executor, Settings};
 use crate::finding::{self, Key, Problem};
 use crate::minimise::{Minimised, minimise};
-use crate::run::Outcome;
+use crate::run::{End, Outcome};
 use crate::sanitizer;
 use crate::scenario::{Ending, Scenario};
 
@@ -84,6 +84,20 @@ impl Native {
             plain,
             checked,
         })
+    }
+
+    /// Whether there may be a problem, as far as one run of the checked build can tell, or of the plain one where there
+    /// is no other.
+    pub fn glance(&mut self, scenario: &Scenario) -> Result<bool, ExecuteError> {
+        let checked = self.checked.is_some();
+        let builds = Builds {
+            plain: !checked,
+            checked,
+        };
+        let look = self.look_at(scenario, builds)?;
+        let outcome = look.checked.as_ref().or(look.plain.as_ref());
+        let is_abnormal = outcome.is_some_and(|outcome| !matches!(outcome.end, End::Exit(_)));
+        Ok(is_abnormal || !look.problems.is_empty())
     }
 
     /// Looks until it is clear what happens every time; `None` if the first look shows no problem.

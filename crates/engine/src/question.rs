@@ -5,13 +5,44 @@ use std::collections::HashMap;
 use parallax_abi::SiteId;
 use parallax_solver::{Constraint, Holds, Path};
 
-use super::frontier::Goal;
 use crate::path::{self, Choice, Decision};
 use crate::scenario::{Bytes, Component, Scenario};
 use crate::sensitive;
 use crate::sites::SiteMap;
 use crate::trace::Trace;
 use crate::worker::{Sources, Traced};
+
+/// How a path could go otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Goal {
+    /// The branch with this index takes its other side.
+    Side { decision: u32 },
+    /// What was fixed at the decision with this index has another value than any before.
+    Otherwise { decision: u32 },
+    /// The decision has this value.
+    Value { decision: u32, value: u64 },
+    /// The decision has none of the case values of its `switch`.
+    Default { decision: u32 },
+    /// The operation with this index fails.
+    Fail { operation: u32 },
+    /// An input gets one byte more at its end: the source with this index.
+    Grow { source: u32 },
+    /// An input ends earlier: it keeps this many bytes.
+    Cut { source: u32, length: u32 },
+    /// The argument with this number is left out.
+    Drop { argument: u32 },
+}
+
+impl Goal {
+    /// Whether there is a place in the program that is reached when the goal is: then runs tell whether
+    /// it has been. Others count as reached once they were tried.
+    pub fn has_place(self) -> bool {
+        matches!(
+            self,
+            Goal::Side { .. } | Goal::Value { .. } | Goal::Default { .. }
+        )
+    }
+}
 
 /// What must be asked for a goal.
 pub enum Question {
@@ -61,7 +92,7 @@ impl Wanted<'_> {
                 match sensitive::condition(path.expressions(), operation) {
                     Some(condition) => Question::Solve {
                         prefix: operation.position,
-                        goal: vec![Constraint::is(condition, true)],
+                        goal: vec![Constraint::is(condition.any, true)],
                     },
                     None => Question::Impossible,
                 }

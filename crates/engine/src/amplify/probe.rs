@@ -1,0 +1,546 @@
+//! What a worker does with one run: ask about its sensitive operations, look for the points of its path, and leave the
+//! path at them.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+use parallax_abi::SiteId;
+use parallax_solver::{Answer, Constraint};
+
+use super::interface::{Checks, Undecided};
+use crate::explore::{ExploreError, Shape};
+use crate::finding::Key;
+use crate::path::Choice;
+use crate::question::{Goal, Known, Question, Wanted};
+use crate::replay::Confirmed;
+use crate::run::End;
+use crate::scenario::Scenario;
+use crate::sensitive::{self, Failure, Sensitive};
+use crate::sites::SiteMap;
+use crate::worker::{Inquiry, Rigour, Traced, Worker, with_objects};
+
+/// Checks of one place on one path: beyond this only the first and the last ones are made.
+const MOST_CHECKS: usize = 64;
+/// Violations of one place that did not show natively, after which it is not tried again on the same path.
+const MOST_UNCONFIRMED: u64 = 3;
+
+/// A traced run, with everything that could fail on its path.
+#[derive(Debug)]
+pub struct Probed {
+    pub traced: Traced,
+    pub end: End,
+    /// Operations that can be asked about, in order.
+    pub operations: Vec<Sensitive>,
+    /// Sites of memory accesses at concrete addresses, and how many decisions come before each.
+    pub accesses: Vec<(SiteId, usize)>,
+}
+
+impl Probed {
+    fn new(traced: Traced, end: End, sites: &SiteMap) -> Probed {
+        let mut operations = traced.operations.clone();
+        operations.extend(sensitive::assertions(&traced.trace, sites));
+        operations.sort_by_key(|operation| operation.position);
+        let accesses = sensitive::accesses(&traced.trace, sites);
+        Probed {
+            traced,
+            end,
+            operations,
+            accesses,
+        }
+    }
+
+    /// Memory that it holds, roughly.
+    pub fn bytes(&self) -> u64 {
+        let operations = self.operations.len() * size_of::<Sensitive>();
+        self.traced.bytes() + (operations + self.accesses.len() * 16) as u64
+    }
+}
+
+/// A run that left its parent's path.
+#[derive(Debug)]
+pub struct Branched {
+    pub scenario: Scenario,
+    pub probed: Arc<Probed>,
+    /// The decision that it made otherwise.
+    pub at: usize,
+    /// Points passed since its parent began to be followed, the one it left at included.
+    pub passed: usize,
+    pub native: Option<Natively>,
+}
+
+/// Errors that an input showed natively.
+#[derive(Debug)]
+pub struct Natively {
+    pub scenario: Scenario,
+    pub confirmed: Confirmed,
+    /// Decisions of the path that come before.
+    pub position: usize,
+    /// Points among those that were looked at.
+    pub passed: usize,
+}
+
+/// What a worker brings back from one run.
+#[derive(Debug, Default)]
+pub struct Report {
+    /// If the run had to be traced again.
+    pub probed: Option<Arc<Probed>>,
+    pub branched: Vec<Branched>,
+    pub errors: Vec<Natively>,
+    pub checks: Checks,
+    pub checked_sites: HashMap<Place, u64>,
+    /// Places that failed.
+    pub failed: HashSet<Place>,
+    /// Traced runs.
+    pub runs: u64,
+    pub undecided: HashMap<Undecided, u64>,
+    /// Decisions at which the path was to be left, and their sites.
+    pub left_at: HashMap<usize, SiteId>,
+    /// Inputs that did not leave where they should have.
+    pub missed: u64,
+    /// Decisions of the run, how many of them have been looked at, and points among those.
+    pub decisions: usize,
+    pub cursor: usize,
+    pub passed: usize,
+    /// Problems that were not seen every time.
+    pub flaky: u64,
+}
+
+/// A site and what can go wrong there.
+pub type Place = (SiteId, Failure);
+
+/// What is to be done with a run.
+#[derive(Clone, Debug)]
+pub enum Aim {
+    /// All its operations are checked.
+    Check,
+    /// Its path is left at these decisions.
+    Leave(Vec<usize>),
+    /// From this decision on it is followed over so many points: its operations are checked and its path is left.
+    Follow { from: usize, points: usize },
+}
+
+/// What a worker must know.
+pub struct Task<'t> {
+    pub scenario: &'t Scenario,
+    pub probed: Option<Arc<Probed>>,
+    pub aim: Aim,
+    pub shape: &'t Shape,
+    /// Scenarios and paths that have been run.
+    pub known: &'t HashSet<Scenario>,
+    pub paths: &'t HashSet<u64>,
+    /// Places whose failure is known and need not be shown again.
+    pub settled: &'t HashSet<Place>,
+    /// Errors that the seed itself shows.
+    pub baseline: &'t HashSet<Key>,
+    pub deadline: Option<Instant>,
+}
+
+impl Task<'_> {
+    fn is_over(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Traces a scenario.
+pub fn trace(
+    worker: &mut Worker<'_>,
+    scenario: &Scenario,
+    sites: &SiteMap,
+) -> Result<(Scenario, Probed), ExploreError> {
+    let (outcome, traced) = worker.trace(scenario)?;
+    let scenario = with_objects(scenario.clone(), &traced.trace);
+    Ok((scenario, Probed::new(traced, outcome.end, sites)))
+}
+
+/// Looks at one run.
+pub fn look(
+    worker: &mut Worker<'_>,
+    sites: &SiteMap,
+    task: Task<'_>,
+) -> Result<Report, ExploreError> {
+    let mut report = Report::default();
+    let probed = match &task.probed {
+        Some(probed) => Arc::clone(probed),
+        None => {
+            let again = Arc::new(trace(worker, task.scenario, sites)?.1);
+            report.runs += 1;
+            report.probed = Some(Arc::clone(&again));
+            again
+        }
+    };
+    report.decisions = probed.traced.decisions.len();
+    let names = worker.names(&probed.traced);
+    let mut look = Look {
+        inquiries: Rigour::ALL.map(|rigour| worker.inquiry(&probed.traced, &names, rigour)),
+        probed: &probed,
+        worker,
+        sites,
+        task,
+        report,
+        made: HashSet::new(),
+        taken: HashSet::new(),
+    };
+    look.go()?;
+    Ok(look.report)
+}
+
+/// The sites of one run's operations that are asked about so often that only some checks are made.
+fn counts(operations: &[Sensitive]) -> HashMap<(Place, u32), (usize, usize)> {
+    let mut counts = HashMap::new();
+    for operation in operations {
+        counts.entry(key(operation)).or_insert((0, 0)).1 += 1;
+    }
+    counts
+}
+
+fn key(operation: &Sensitive) -> (Place, u32) {
+    ((operation.site, operation.failure), operation.context)
+}
+
+/// The positions of a path's points, among its first `limit` decisions.
+pub fn survey(
+    worker: &mut Worker<'_>,
+    sites: &SiteMap,
+    probed: &Probed,
+    limit: usize,
+    deadline: Option<Instant>,
+) -> Vec<usize> {
+    let names = worker.names(&probed.traced);
+    let mut inquiry = worker.inquiry(&probed.traced, &names, Rigour::Ways);
+    let fixed = Known::new();
+    let wanted = Wanted {
+        traced: &probed.traced,
+        sites,
+        fixed: &fixed,
+    };
+    let decisions = &probed.traced.decisions[..limit.min(probed.traced.decisions.len())];
+    let mut points = Vec::new();
+    for (at, decision) in decisions.iter().enumerate() {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            break;
+        }
+        let mut can_leave = |goal: Goal| match wanted.question(goal, &mut inquiry.path) {
+            Question::Solve { prefix, goal } => !inquiry.solve(prefix, &goal).is_unsat(),
+            Question::Structure | Question::Impossible => false,
+        };
+        if !decision.repeated
+            && goals(probed, sites, at)
+                .into_iter()
+                .flatten()
+                .any(&mut can_leave)
+        {
+            points.push(at);
+        }
+    }
+    points
+}
+
+struct Look<'l, 't, 'm> {
+    worker: &'l mut Worker<'m>,
+    sites: &'l SiteMap,
+    probed: &'t Probed,
+    /// First what the ways have in common, then everything.
+    inquiries: [Inquiry<'t>; 2],
+    task: Task<'l>,
+    report: Report,
+    made: HashSet<Scenario>,
+    taken: HashSet<u64>,
+}
+
+impl Look<'_, '_, '_> {
+    fn go(&mut self) -> Result<(), ExploreError> {
+        match self.task.aim.clone() {
+            Aim::Check => self.walk(0, None),
+            Aim::Follow { from, points } => self.walk(from, Some(points)),
+            Aim::Leave(decisions) => {
+                for at in decisions {
+                    let site = self.probed.traced.decisions[at].site;
+                    self.report.left_at.insert(at, site);
+                    self.leave(at)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks operations from a decision on, and leaves the path at so many points; at none, and to the end, if no
+    /// number is given.
+    fn walk(&mut self, from: usize, points: Option<usize>) -> Result<(), ExploreError> {
+        let decisions = &self.probed.traced.decisions;
+        let operations = &self.probed.operations;
+        let mut counts = counts(operations);
+        let mut next = operations.partition_point(|operation| operation.position < from);
+        let mut at = from;
+        loop {
+            // Operations that come before the next decision, with one that is a decision itself.
+            while let Some(operation) = operations.get(next)
+                && operation.position <= at
+            {
+                let (seen, all) = counts.entry(key(operation)).or_insert((0, 0));
+                *seen += 1;
+                let is_at_an_end = *seen <= MOST_CHECKS / 2 || *all - *seen < MOST_CHECKS / 2;
+                if is_at_an_end && !self.task.is_over() {
+                    self.check(operation)?;
+                } else {
+                    self.report.checks.skipped += 1;
+                }
+                next += 1;
+            }
+            if at >= decisions.len() || points.is_some_and(|most| self.report.passed >= most) {
+                break;
+            }
+            if points.is_some() {
+                if self.task.is_over() {
+                    break;
+                }
+                self.leave(at)?;
+            }
+            at += 1;
+        }
+        self.report.cursor = at;
+        Ok(())
+    }
+
+    /// Asks whether an operation can fail, and shows that it does.
+    fn check(&mut self, operation: &Sensitive) -> Result<(), ExploreError> {
+        let place = (operation.site, operation.failure);
+        if self.task.settled.contains(&place) || self.report.failed.contains(&place) {
+            return Ok(());
+        }
+        let mut fruitless = 0;
+        let mut asked = false;
+        for rigour in 0..self.inquiries.len() {
+            let inquiry = &mut self.inquiries[rigour];
+            let Some(condition) = sensitive::condition(inquiry.path.expressions(), operation)
+            else {
+                return Ok(());
+            };
+            if !asked {
+                asked = true;
+                self.report.checks.made += 1;
+                *self.report.checked_sites.entry(place).or_default() += 1;
+            }
+            let any = [Constraint::is(condition.any, true)];
+            let model = match inquiry.solve(operation.position, &any) {
+                Answer::Sat(model) => model,
+                // What no input of the same ways does, none of the very same path does.
+                Answer::Unsat(_) => {
+                    if fruitless == 0 {
+                        self.report.checks.safe += 1;
+                    }
+                    break;
+                }
+                Answer::Unknown(_) => {
+                    self.report.checks.undecided += 1;
+                    let (site, failure) = place;
+                    let undecided = self.report.undecided.entry(Undecided { site, failure });
+                    *undecided.or_default() += 1;
+                    break;
+                }
+            };
+            let near = condition.near.map(|near| [Constraint::is(near, true)]);
+            let near = near.and_then(|near| match inquiry.solve(operation.position, &near) {
+                Answer::Sat(model) => Some(model),
+                _ => None,
+            });
+            for model in near.iter().chain([&model]) {
+                let Some(scenario) = self.worker.changed(self.task.scenario, model) else {
+                    continue;
+                };
+                if !self.is_new(&scenario) {
+                    continue;
+                }
+                if let Some(confirmed) = self.natively(&scenario)? {
+                    let is_it = self.is_about(operation, &confirmed);
+                    self.report.errors.push(Natively {
+                        scenario,
+                        confirmed,
+                        position: operation.position,
+                        passed: self.report.passed,
+                    });
+                    if is_it {
+                        self.report.checks.confirmed += 1;
+                        self.report.failed.insert(place);
+                        return Ok(());
+                    }
+                }
+                fruitless += 1;
+            }
+            if fruitless >= MOST_UNCONFIRMED {
+                break;
+            }
+        }
+        self.report.checks.unconfirmed += u64::from(fruitless > 0);
+        Ok(())
+    }
+
+    /// Whether nothing has run the scenario, and it may be run.
+    fn is_new(&mut self, scenario: &Scenario) -> bool {
+        self.task.shape.accepts(scenario)
+            && !self.task.known.contains(scenario)
+            && self.made.insert(scenario.clone())
+    }
+
+    /// Runs the scenario on the plain and the checked program.
+    fn natively(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
+        let Some(mut confirmed) = self.worker.native.confirm(scenario)? else {
+            return Ok(None);
+        };
+        self.report.flaky += confirmed.flaky.len() as u64;
+        let baseline = self.task.baseline;
+        confirmed
+            .problems
+            .retain(|problem| !baseline.contains(&problem.key()));
+        Ok((!confirmed.problems.is_empty()).then_some(confirmed))
+    }
+
+    /// Whether an error is the failure of the operation: it has the operation's line, or none. What comes of
+    /// a wrong size shows elsewhere.
+    fn is_about(&self, operation: &Sensitive, confirmed: &Confirmed) -> bool {
+        let Some(site) = self.sites.get(operation.site) else {
+            return true;
+        };
+        confirmed
+            .problems
+            .iter()
+            .any(|problem| match &problem.location {
+                Some(location) => {
+                    operation.failure == Failure::Allocation
+                        || location.line == site.line && same_file(&location.file, site.file)
+                }
+                None => true,
+            })
+    }
+
+    /// Leaves the path at a decision, in all ways that there are; counts a point if there is one.
+    fn leave(&mut self, at: usize) -> Result<(), ExploreError> {
+        let decision = &self.probed.traced.decisions[at];
+        if decision.repeated {
+            return Ok(());
+        }
+        let mut is_point = false;
+        for ways in goals(self.probed, self.sites, at) {
+            let mut child = None;
+            for goal in ways {
+                let (feasible, run) = self.leave_for(goal)?;
+                if feasible {
+                    self.report.passed += usize::from(!is_point);
+                    is_point = true;
+                    child = run;
+                    break;
+                }
+            }
+            if let Some((scenario, probed)) = child {
+                let path = probed.traced.path();
+                let is_new = !self.task.paths.contains(&path) && self.taken.insert(path);
+                let confirmed = match (probed.end, is_new) {
+                    (End::Exit(_), false) => None,
+                    // The plain program has nothing to add to a traced run that ended well.
+                    (End::Exit(_), true) if !self.worker.native.glance(&scenario)? => None,
+                    _ => self.natively(&scenario)?,
+                };
+                let passed = self.report.passed;
+                let native = confirmed.map(|confirmed| Natively {
+                    scenario: scenario.clone(),
+                    confirmed,
+                    position: at + 1,
+                    passed,
+                });
+                self.report.branched.push(Branched {
+                    scenario,
+                    probed: Arc::new(probed),
+                    at,
+                    passed,
+                    native,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any input goes that way, and the run of one that does.
+    fn leave_for(
+        &mut self,
+        goal: Goal,
+    ) -> Result<(bool, Option<(Scenario, Probed)>), ExploreError> {
+        let fixed = Known::new();
+        let wanted = Wanted {
+            traced: &self.probed.traced,
+            sites: self.sites,
+            fixed: &fixed,
+        };
+        for rigour in 0..self.inquiries.len() {
+            let inquiry = &mut self.inquiries[rigour];
+            let Question::Solve {
+                prefix,
+                goal: asked,
+            } = wanted.question(goal, &mut inquiry.path)
+            else {
+                return Ok((false, None));
+            };
+            let Answer::Sat(model) = inquiry.solve(prefix, &asked) else {
+                return Ok((rigour > 0, None));
+            };
+            let Some(scenario) = self.worker.changed(self.task.scenario, &model) else {
+                continue;
+            };
+            if !self.is_new(&scenario) {
+                continue;
+            }
+            let (scenario, probed) = trace(self.worker, &scenario, self.sites)?;
+            self.report.runs += 1;
+            if wanted.went(goal, &probed.traced) == Some(false) {
+                self.report.missed += 1;
+                if rigour == 0 {
+                    continue;
+                }
+            }
+            return Ok((true, Some((scenario, probed))));
+        }
+        Ok((true, None))
+    }
+}
+
+/// Whether two names of a file end alike: sanitizers and debug information write directories differently.
+fn same_file(a: &str, b: &str) -> bool {
+    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    name(a) == name(b)
+}
+
+/// Where else a decision could have led: for each place the goals that lead there, one of which will do.
+fn goals(probed: &Probed, sites: &SiteMap, at: usize) -> Vec<Vec<Goal>> {
+    let decision = &probed.traced.decisions[at];
+    let index = at as u32;
+    match decision.choice {
+        Choice::Side => vec![vec![Goal::Side { decision: index }]],
+        Choice::Object => vec![vec![Goal::Otherwise { decision: index }]],
+        Choice::Assumed if decision.value == 0 => vec![vec![Goal::Otherwise { decision: index }]],
+        Choice::Assumed | Choice::Fixed => Vec::new(),
+        Choice::Case => {
+            let Some(site) = sites.get(decision.site) else {
+                return Vec::new();
+            };
+            let leads_to = |number: usize| site.successors.get(number).copied();
+            let position = |value: u128| {
+                site.cases
+                    .iter()
+                    .position(|case| u128::from(*case) == value)
+            };
+            let here = leads_to(position(decision.value).map_or(0, |case| case + 1));
+            let mut places: BTreeMap<Option<u64>, Vec<Goal>> = BTreeMap::new();
+            for (number, case) in site.cases.iter().enumerate() {
+                let goal = Goal::Value {
+                    decision: index,
+                    value: *case,
+                };
+                places.entry(leads_to(number + 1)).or_default().push(goal);
+            }
+            let default = Goal::Default { decision: index };
+            places.entry(leads_to(0)).or_default().push(default);
+            places.remove(&here);
+            places.into_values().collect()
+        }
+    }
+}
