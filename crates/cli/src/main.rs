@@ -15,7 +15,8 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    build, cc, clean, coverage, doctor, explore, init, scenario, scenarios, schema, trace, variant,
+    amplify, build, cc, clean, coverage, doctor, explore, init, scenario, scenarios, schema, trace,
+    variant,
 };
 use console::Palette;
 use exit::Exit;
@@ -36,6 +37,7 @@ struct CommandLine {
 enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
+    Amplify(Box<amplify::Arguments>),
     Explore(Box<explore::Arguments>),
     Scenarios(scenarios::Arguments),
     #[command(subcommand)]
@@ -72,6 +74,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     let exit = match command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
+        Command::Amplify(arguments) => amplify::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),

@@ -1,5 +1,6 @@
 //! One file per subcommand, and what they share.
 
+pub mod amplify;
 pub mod build;
 pub mod cc;
 pub mod clean;

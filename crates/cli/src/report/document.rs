@@ -49,15 +49,15 @@ impl Document<'_> {
     }
 }
 
-/// A finding about one version.
-pub fn finding(finding: &Finding, directory: Option<&str>) -> Value {
+/// A finding about one version. The distance is known of what was looked for near a test.
+pub fn finding(finding: &Finding, distance: Option<usize>, directory: Option<&str>) -> Value {
     json!({
         "id": finding.id(),
         "kind": finding.problem.kind,
         "message": finding.problem.message,
         "location": finding.problem.location,
         "scenario": finding.scenario,
-        "distance": null,
+        "distance": distance,
         "depth": finding.depth,
         "old": null,
         "new": finding.ending,

@@ -5,11 +5,13 @@
 //! one entry with a count, in the order of first occurrence. Expressions are put into
 //! words only when an entry is shown.
 
+pub mod amplify;
 pub mod build;
 pub mod coverage;
 pub mod document;
 mod explain;
 pub mod explore;
+pub mod finding;
 mod json;
 mod outcome;
 pub mod scenario;

@@ -1,10 +1,10 @@
 //! `parallax explore`: new inputs for new paths and errors.
 
 pub mod seed;
-mod watch;
+pub(super) mod watch;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_capture::{Program, Variant};
@@ -116,8 +116,8 @@ enum Keep {
     Paths,
 }
 
-const DEFAULT_TIME: Duration = Duration::from_secs(60);
-const TRACE_MEMORY: u64 = 512 << 20;
+pub(super) const DEFAULT_TIME: Duration = Duration::from_secs(60);
+pub(super) const TRACE_MEMORY: u64 = 512 << 20;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
@@ -157,7 +157,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         jobs: arguments.jobs.unwrap_or_else(jobs),
         seed: arguments.seed,
         limits: Limits::within(arguments.memory),
-        settings: settings(arguments),
+        settings: settings(
+            &arguments.program,
+            arguments.timeout,
+            arguments.memory,
+            arguments.no_sandbox,
+        ),
         solver: Config {
             log: arguments.log_queries.clone(),
             ..Config::default()
@@ -202,7 +207,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// The build with sanitizers. It can be done without: then less is found, and the user is told.
-fn checked(program: &Program) -> Option<PathBuf> {
+pub(super) fn checked(program: &Program) -> Option<PathBuf> {
     match shared::derive(program, Variant::Checked) {
         Ok(checked) => Some(checked.path),
         Err(failure) => {
@@ -214,12 +219,17 @@ fn checked(program: &Program) -> Option<PathBuf> {
     }
 }
 
-fn settings(arguments: &Arguments) -> Settings {
+pub(super) fn settings(
+    program: &Path,
+    timeout: Duration,
+    memory: u64,
+    no_sandbox: bool,
+) -> Settings {
     Settings {
-        argv0: arguments.program.clone().into_os_string(),
-        timeout: arguments.timeout,
-        memory: arguments.memory,
-        ..shared::settings(arguments.no_sandbox)
+        argv0: program.to_owned().into_os_string(),
+        timeout,
+        memory,
+        ..shared::settings(no_sandbox)
     }
 }
 

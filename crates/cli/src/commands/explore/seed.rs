@@ -11,9 +11,9 @@ use parallax_engine::scenario::{Bytes, Scenario};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Where to start.
+/// What the program is given besides its arguments.
 #[derive(Debug, clap::Args)]
-pub struct StartArguments {
+pub struct GivenArguments {
     /// Standard input of the program (default: empty)
     #[arg(long, value_name = "FILE")]
     stdin: Option<PathBuf>,
@@ -25,6 +25,13 @@ pub struct StartArguments {
     /// An environment variable that is part of the input
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<OsString>,
+}
+
+/// Where to start.
+#[derive(Debug, clap::Args)]
+pub struct StartArguments {
+    #[command(flatten)]
+    given: GivenArguments,
 
     /// From nothing: between MIN and MAX arguments of at most LEN bytes (may be repeated)
     #[arg(long, num_args = 3, value_names = ["MIN", "MAX", "LEN"], action = clap::ArgAction::Append)]
@@ -43,6 +50,14 @@ pub struct StartArguments {
     sym_file: Vec<OsString>,
 }
 
+/// A command line with its input.
+pub struct Given {
+    pub scenario: Scenario,
+    /// Names of the symbolic environment variables.
+    pub environment: Vec<Vec<u8>>,
+    pub notes: Vec<String>,
+}
+
 /// What was asked for.
 pub struct Seed {
     pub shape: Shape,
@@ -54,13 +69,27 @@ pub struct Seed {
 /// Files larger than this are not copied for every run.
 const MOST_BYTES: u64 = 16 << 20;
 
-pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Failure> {
+/// What a command line and everything that is given with it make.
+pub fn start(asked: &GivenArguments, arguments: &[OsString]) -> Result<Given, Failure> {
     let mut notes = Vec::new();
     let mut scenario = given(arguments, &asked.file, &asked.env, &mut notes)?;
     if let Some(path) = &asked.stdin {
         scenario.stdin = read(path)?;
     }
     let environment = scenario.env.keys().map(|name| name.0.clone()).collect();
+    Ok(Given {
+        scenario,
+        environment,
+        notes,
+    })
+}
+
+pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Failure> {
+    let Given {
+        scenario,
+        environment,
+        notes,
+    } = start(&asked.given, arguments)?;
     let from_nothing = !asked.sym_args.is_empty()
         || !asked.sym_arg.is_empty()
         || asked.sym_stdin.is_some()

@@ -13,7 +13,7 @@ use parallax_engine::finding::Finding;
 use parallax_engine::scenario::Scenario;
 
 use crate::console::{self, Palette};
-use crate::report::explore::headline;
+use crate::report::finding::headline;
 use crate::size::{counted, show_count, show_time};
 
 /// Set by Ctrl-C: end with what is known.
@@ -63,16 +63,21 @@ impl Watcher {
         }
     }
 
-    fn line(&self, progress: &Progress) -> String {
+    /// Time and runs so far, and per second: what every line of progress begins with.
+    pub fn pace(&self, runs: u64) -> String {
         let elapsed = self.started.elapsed();
-        let rate = progress.runs as f64 / elapsed.as_secs_f64().max(0.001);
+        let rate = runs as f64 / elapsed.as_secs_f64().max(0.001);
         let time = match self.time {
             Some(time) => format!("{} of {}", show_time(elapsed), show_time(time)),
             None => show_time(elapsed),
         };
+        format!("{time}  {} ({rate:.0}/s)", counted(runs, "run"))
+    }
+
+    fn line(&self, progress: &Progress) -> String {
         format!(
-            "{time}  {} ({rate:.0}/s)  {}  {} covered  {} open  {}",
-            counted(progress.runs, "run"),
+            "{}  {}  {} covered  {} open  {}",
+            self.pace(progress.runs),
             counted(progress.paths, "path"),
             show_count(progress.covered),
             show_count(progress.open),
@@ -100,23 +105,40 @@ impl Watcher {
     }
 }
 
-impl Observer for Watcher {
-    fn progress(&mut self, progress: &Progress) {
+impl Watcher {
+    /// Shows a line of progress: at once to who looks, now and then to others.
+    pub fn tell(&mut self, line: String) {
         if self.is_terminal {
-            self.bar.set_message(self.line(progress));
+            self.bar.set_message(line);
         } else if self.last_line.elapsed() >= LINES {
             self.last_line = Instant::now();
-            console::print_error(&format!("{}\n", self.line(progress)));
+            console::print_error(&format!("{line}\n"));
         }
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    /// Shows a finding and keeps it.
+    pub fn found(&mut self, finding: &Finding) {
         let line = format!("{} {}", Palette.bad("found"), headline(finding));
         self.bar
             .suspend(|| console::print_error(&format!("{line}\n")));
         if let Err(error) = self.archive.add_finding(finding, &self.program) {
             self.error.get_or_insert(error);
         }
+    }
+
+    /// Whether somebody asked for an end, or nothing can be kept.
+    pub fn is_over(&self) -> bool {
+        interrupted() || self.error.is_some()
+    }
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, progress: &Progress) {
+        self.tell(self.line(progress));
+    }
+
+    fn finding(&mut self, finding: &Finding) {
+        self.found(finding);
     }
 
     fn test(&mut self, scenario: &Scenario) {
@@ -126,7 +148,7 @@ impl Observer for Watcher {
     }
 
     fn stop(&self) -> bool {
-        interrupted() || self.error.is_some()
+        self.is_over()
     }
 }
 

@@ -57,7 +57,7 @@ pub fn render(report: &ExploreReport) -> String {
             .map(|finding| {
                 let directory = report.kept.get(&finding.id());
                 let directory = directory.map(|path| path.to_string_lossy().into_owned());
-                document::finding(finding, directory.as_deref())
+                document::finding(finding, None, directory.as_deref())
             })
             .collect(),
         targets: Vec::new(),

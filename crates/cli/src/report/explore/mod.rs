@@ -11,7 +11,7 @@ use parallax_engine::explore::Summary;
 use parallax_engine::sites::SiteMap;
 
 pub use json::render as render_json;
-pub use text::{headline, render as render_text};
+pub use text::render as render_text;
 
 /// Everything that is reported.
 pub struct ExploreReport<'a> {

@@ -4,35 +4,14 @@ use std::fmt::Write as _;
 
 use parallax_engine::coverage::Share;
 use parallax_engine::explore::Ended;
-use parallax_engine::finding::Finding;
 
 use super::ExploreReport;
-use crate::console::{Palette, printable, shorten};
-use crate::report::scenario::{command_line, ending, inputs};
+use crate::console::Palette;
+use crate::report::finding::section;
 use crate::size::{counted, show_count};
 
 /// Losses that are listed.
 const LOSSES: usize = 6;
-/// Columns of an input that are shown.
-const SHOWN: usize = 100;
-
-/// What and where, in one line.
-pub fn headline(finding: &Finding) -> String {
-    let problem = &finding.problem;
-    let kind = problem.kind.name();
-    let place = match &problem.location {
-        Some(location) => format!(
-            " at {}",
-            Palette.place(&format!("{}:{}", location.file, location.line))
-        ),
-        None => String::new(),
-    };
-    format!(
-        "{}{place}: {}",
-        Palette.heading(kind),
-        printable(problem.message.as_bytes())
-    )
-}
 
 pub fn render(report: &ExploreReport) -> String {
     let summary = report.summary;
@@ -138,7 +117,7 @@ pub fn render(report: &ExploreReport) -> String {
     }
     for finding in &summary.findings {
         text.push('\n');
-        text.push_str(&section(report, finding));
+        text.push_str(&section(report.program, report.kept, finding));
     }
     text
 }
@@ -162,25 +141,4 @@ fn losses(report: &ExploreReport) -> String {
         list.push(format!("{} more", losses.len() - LOSSES));
     }
     format!("track of the input in {}", list.join(", "))
-}
-
-fn section(report: &ExploreReport, finding: &Finding) -> String {
-    let mut text = format!("{}\n", headline(finding));
-    let program = report.program.display().to_string();
-    let _ = writeln!(text, "  {}", command_line(&program, &finding.scenario));
-    for (name, bytes) in inputs(&finding.scenario) {
-        let shown = shorten(&bytes, SHOWN);
-        let _ = writeln!(text, "  {} {shown}", Palette.dim(&format!("{name}:")));
-    }
-    let end = ending(&finding.ending);
-    let _ = writeln!(text, "  {} {end}", Palette.dim("plain program:"));
-    if let Some(directory) = report.kept.get(&finding.id()) {
-        let _ = writeln!(
-            text,
-            "  {} {}/run.sh",
-            Palette.dim("again:"),
-            directory.display()
-        );
-    }
-    text
 }
