@@ -22,12 +22,13 @@ mod distance;
 mod interface;
 mod order;
 mod probe;
+mod reduce;
 pub mod sample;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::explore::{Ended, ExploreError, Programs, Shape, join};
 use crate::finding::{Finding, Key};
@@ -53,6 +54,9 @@ const GROUP: usize = 16;
 const MOST_DECISIONS: usize = 20_000;
 /// Divergences that are kept for the report.
 const MOST_DIVERGENCES: usize = 1000;
+/// What bringing inputs nearer to their tests may take of the time that was given, in addition.
+const EXTRA_SHARE: u32 = 10;
+const LEAST_EXTRA: Duration = Duration::from_secs(10);
 
 /// Amplifies tests of a program.
 pub fn amplify(
@@ -73,6 +77,13 @@ pub fn amplify(
     }
     let mut amplifier = Amplifier::new(options, &sites, observer);
     let ended = amplifier.run(&mut workers)?;
+    if ended != Ended::Stopped {
+        let extra = options
+            .time
+            .map(|time| (time / EXTRA_SHARE).max(LEAST_EXTRA));
+        let until = extra.map(|extra| Instant::now() + extra);
+        reduce::reduce(&mut amplifier.findings, &mut workers, options, until)?;
+    }
     Ok(amplifier.summary(ended, &workers))
 }
 

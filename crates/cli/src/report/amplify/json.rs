@@ -65,7 +65,7 @@ pub fn render(report: &AmplifyReport) -> String {
             "divergences": divergences.collect::<Vec<_>>(),
             "missed": summary.missed,
             "executions": summary.executions,
-            "unconfirmed": summary.unconfirmed,
+            "flaky": summary.flaky,
             "solver": {"seconds": summary.solver.time().as_secs_f64()},
         }),
     }

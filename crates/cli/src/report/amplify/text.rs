@@ -104,11 +104,11 @@ fn rows(report: &AmplifyReport) -> Vec<(&'static str, String)> {
             solver.time().as_secs_f64()
         ),
     ));
-    if summary.unconfirmed > 0 {
-        let suspicions = counted(summary.unconfirmed, "suspicion");
+    if summary.flaky > 0 {
+        let suspicions = counted(summary.flaky, "error");
         rows.push((
             "",
-            format!("{suspicions} not seen again natively: not reported"),
+            format!("{suspicions} not seen every time: not reported"),
         ));
     }
     let losses = report.ranked_losses();
