@@ -30,6 +30,8 @@ pub(super) fn commands(tree: &Tree, notes: &mut Vec<String>) -> Commands {
 
 pub(super) fn programs(tree: &Tree) -> Declared {
     let mut variables = BTreeMap::new();
+    // Targets whose programs have another name.
+    let mut renamed = BTreeMap::new();
     let mut declared = Declared::default();
     for (file, call) in calls_of(tree) {
         let words: Vec<String> = call
@@ -61,7 +63,20 @@ pub(super) fn programs(tree: &Tree) -> Declared {
                     });
                 }
             }
+            ("set_target_properties", words) => {
+                let mut pairs = words.iter().zip(words.iter().skip(1));
+                if let (Some(target), Some((_, name))) =
+                    (words.first(), pairs.find(|(key, _)| *key == "OUTPUT_NAME"))
+                {
+                    renamed.insert(target.clone(), name.clone());
+                }
+            }
             _ => {}
+        }
+    }
+    for program in &mut declared.programs {
+        if let Some(name) = renamed.get(&program.pattern) {
+            program.pattern = name.clone();
         }
     }
     declared

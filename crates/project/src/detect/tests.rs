@@ -108,12 +108,12 @@ fn cmake_programs_come_from_add_executable_with_variables_from_above() {
     let folder = Folder::new(&[
         (
             "CMakeLists.txt",
-            "project(cmark C) # a comment (with add_executable(no))\nset(PROGRAM \"cmark\")\nenable_testing()\n",
+            "project(cmark C) # a comment (with add_executable(no))\nset(PROGRAM \"cmark_exe\")\nenable_testing()\n",
         ),
         ("Makefile", "all:\n\tcmake ...\n"),
         (
             "src/CMakeLists.txt",
-            "add_executable(${PROGRAM} main.c)\nADD_EXECUTABLE(imported IMPORTED)\n\
+            "add_executable(${PROGRAM} main.c)\nset_target_properties(${PROGRAM} PROPERTIES A b OUTPUT_NAME \"cmark\")\nADD_EXECUTABLE(imported IMPORTED)\n\
              if(FUZZ AND (A OR B))\n  add_executable (${PROJECT_NAME}-fuzz f.c)\nendif()\n",
         ),
         ("src/main.c", ""),
