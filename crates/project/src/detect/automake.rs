@@ -71,9 +71,10 @@ pub(super) fn programs(tree: &Tree) -> Declared {
             for word in expand(value, &variables, 0).split_whitespace() {
                 let word = word.trim_end_matches("$(EXEEXT)");
                 if word.contains(['$', '@']) {
-                    declared
-                        .unclear
-                        .push(format!("{name} in {file} has {word}"));
+                    declared.unclear.push(DeclaredProgram {
+                        pattern: format!("{name} in {file} has {word}"),
+                        place: file.to_owned(),
+                    });
                 } else {
                     let here = split(file).0;
                     let word = word.replace("%D%", here).replace("%reldir%", here);

@@ -53,9 +53,10 @@ pub(super) fn programs(tree: &Tree) -> Declared {
                     continue;
                 }
                 if name.contains("${") {
-                    declared
-                        .unclear
-                        .push(format!("add_executable({name}) in {file}"));
+                    declared.unclear.push(DeclaredProgram {
+                        pattern: format!("add_executable({name}) in {file}"),
+                        place: file.to_owned(),
+                    });
                 } else {
                     declared.programs.push(DeclaredProgram {
                         pattern: name.clone(),

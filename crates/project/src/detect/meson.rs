@@ -37,9 +37,10 @@ pub(super) fn programs(tree: &Tree) -> Declared {
                     pattern: name,
                     place: file.to_owned(),
                 }),
-                _ => declared.unclear.push(format!(
-                    "executable() in {file} has a name that is computed"
-                )),
+                _ => declared.unclear.push(DeclaredProgram {
+                    pattern: format!("executable() in {file} has a name that is computed"),
+                    place: file.to_owned(),
+                }),
             }
         }
     }

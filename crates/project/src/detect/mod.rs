@@ -86,8 +86,8 @@ pub struct Commands {
 struct Declared {
     /// As patterns for `programs`, with the folder that they were declared in.
     programs: Vec<DeclaredProgram>,
-    /// Declarations that cannot be understood without configuring.
-    unclear: Vec<String>,
+    /// Declarations that cannot be understood without configuring; the pattern says why.
+    unclear: Vec<DeclaredProgram>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -224,6 +224,11 @@ fn settle(
         .iter()
         .filter(|program| !lies_in(skip, &program.place))
         .collect();
+    let unclear: Vec<&DeclaredProgram> = declared
+        .unclear
+        .iter()
+        .filter(|program| !lies_in(skip, &program.place))
+        .collect();
     // A library's programs are its examples and tests.
     let chosen = if outside.is_empty() {
         declared.programs.iter().collect()
@@ -240,10 +245,7 @@ fn settle(
         let fits = |program: &Program| crate::pattern::fits(pattern, &program.name);
         built.iter().any(fits)
     };
-    if declared.unclear.is_empty()
-        && !names.is_empty()
-        && (built.is_empty() || names.iter().all(is_built))
-    {
+    if unclear.is_empty() && !names.is_empty() && (built.is_empty() || names.iter().all(is_built)) {
         let only_tests = declared
             .programs
             .iter()
@@ -261,9 +263,10 @@ fn settle(
     if !built.is_empty() {
         return (built, "captured in this tree".to_owned());
     }
-    for unclear in &declared.unclear {
+    for declaration in unclear {
         notes.push(format!(
-            "the list of programs is only known after configuring: {unclear}"
+            "the list of programs is only known after configuring: {}",
+            declaration.pattern
         ));
     }
     (Vec::new(), String::new())
