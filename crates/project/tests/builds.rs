@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::time::SystemTime;
 
-use parallax_project::{BuildError, Selection};
+use parallax_project::{BuildError, RevisionError, Selection};
 use support::{Folder, PROGRAM, words};
 
 fn second() -> String {
@@ -59,6 +59,31 @@ fn a_build_that_lost_its_programs_is_made_again() {
     let again = folder.build(words("HEAD")).unwrap().remove(0);
     assert!(!again.cached);
     assert_eq!(Folder::output(&again), "one");
+}
+
+#[test]
+fn a_project_that_was_moved_is_built_again() {
+    let folder = Folder::project();
+    folder.build(Selection::Current).unwrap();
+    let elsewhere = folder.root().with_file_name("elsewhere");
+    fs::rename(folder.root(), &elsewhere).unwrap();
+    let project = parallax_project::Project::find(&elsewhere).unwrap();
+    let revision = project.select(&Selection::Current).unwrap().new;
+    let builds = project.builds(folder.toolchain());
+    assert!(builds.find(&revision).unwrap().is_none());
+    let build = builds.ensure(&revision, &mut |_| ()).unwrap();
+    assert!(build.tree.starts_with(&elsewhere));
+}
+
+#[test]
+fn git_refusing_to_work_is_told() {
+    let folder = Folder::project();
+    folder.git(&["init", "-q"]);
+    let error = folder.find().select(&words("HEAD~1..HEAD")).unwrap_err();
+    let RevisionError::NoRepository { complaint, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(complaint.is_some_and(|text| text.contains("any commits")));
 }
 
 #[test]

@@ -60,9 +60,9 @@ impl From<RevisionError> for Failure {
         match &error {
             RevisionError::Unknown(_) | RevisionError::Form(_) => failure(Exit::Usage)
                 .hint("give a range as git does: HEAD~1..HEAD, v1.0..main, main...topic"),
-            RevisionError::NoRepository(_) => {
-                failure(Exit::Usage).hint("without a range, the source is built as it is")
-            }
+            RevisionError::NoRepository { complaint, .. } => failure(Exit::Usage)
+                .detail(complaint.as_deref().unwrap_or_default())
+                .hint("without a range, the source is built as it is"),
             RevisionError::NoBase { .. } | RevisionError::Git { .. } => failure(Exit::Usage),
             RevisionError::Io { .. } | RevisionError::Project(_) => failure(Exit::Internal),
         }

@@ -15,6 +15,8 @@ use crate::revision::Revision;
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Kept {
     pub revision: Revision,
+    /// Where it was built. Makefiles know absolute paths: elsewhere the build is of no use.
+    directory: PathBuf,
     pub source: PathBuf,
     pub tree: PathBuf,
     /// All captured programs. Kept, because later a recorder may stand in for them.
@@ -42,6 +44,7 @@ impl Kept {
         };
         Kept {
             revision: revision.clone(),
+            directory: directory.to_owned(),
             source: relative(source),
             tree: relative(tree),
             programs: programs.iter().map(program).collect(),
@@ -56,7 +59,8 @@ impl Kept {
         let kept: Kept = serde_json::from_slice(&bytes).ok()?;
         let there = |path: &Path| directory.join(path).exists();
         let programs_there = kept.programs.iter().all(|program| there(&program.path));
-        (there(&kept.tree) && programs_there).then_some(kept)
+        let here = kept.directory == directory;
+        (here && there(&kept.tree) && programs_there).then_some(kept)
     }
 
     /// Appears as a whole or not at all.

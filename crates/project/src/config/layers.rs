@@ -121,19 +121,23 @@ impl Values {
                 return Ok(());
             }
         }
-        // Other variables of ours are no settings; those that begin like a section were meant to be.
-        let begins = |(section, _): &&(&str, &str)| {
-            rest.strip_prefix(&section.to_uppercase())
-                .is_some_and(|rest| rest.starts_with('_'))
-        };
-        if SECTIONS.iter().any(|section| begins(&section)) {
-            let variables: Vec<String> = SETTINGS.iter().map(Setting::variable).collect();
-            let meant = nearest(name, variables.iter().map(String::as_str)).map(str::to_owned);
-            return Err(ConfigError::Unknown {
-                place,
-                name: name.to_owned(),
-                meant,
-            });
+        // Other variables of ours are no settings, some of which begin like a section; but what is nearly the name of
+        // a setting was meant to be one.
+        for (section, _) in SECTIONS {
+            let key = rest
+                .strip_prefix(&section.to_uppercase())
+                .and_then(|rest| rest.strip_prefix('_'));
+            let Some(key) = key else { continue };
+            let here = SETTINGS
+                .iter()
+                .filter(|setting| setting.section() == *section);
+            if let Some(meant) = nearest(key, here.map(Setting::key)) {
+                return Err(ConfigError::Unknown {
+                    place,
+                    name: name.to_owned(),
+                    meant: setting(&format!("{section}.{meant}")).map(Setting::variable),
+                });
+            }
         }
         Ok(())
     }
@@ -438,6 +442,11 @@ mod tests {
             ..Layers::default()
         };
         assert_eq!(meant(&layers).as_deref(), Some("PARALLAX_BUILD_JOBS"));
+        let layers = Layers {
+            variables: vec![("PARALLAX_RECORD_SPOOL".into(), "3".into())],
+            ..Layers::default()
+        };
+        assert_eq!(layers.resolve().unwrap(), Config::default());
         let layers = Layers {
             flags: vec!["build.job=3".into()],
             ..Layers::default()

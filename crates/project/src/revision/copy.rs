@@ -44,6 +44,9 @@ const CONFIGURED: &[&str] = &[
     "CMakeCache.txt",
 ];
 
+/// At the top: ours, and what version control keeps.
+const NO_SOURCE: &[&str] = &[STATE, FILE_NAME, ".git", ".hg", ".svn"];
+
 impl Snapshot {
     /// Looks at a tree.
     pub(super) fn of(root: &Path) -> Result<Snapshot, RevisionError> {
@@ -98,7 +101,7 @@ fn list(root: &Path) -> Result<Vec<Entry>, RevisionError> {
         for entry in found {
             let entry = entry.map_err(RevisionError::io(&directory))?;
             let path = folder.join(entry.file_name());
-            if path == Path::new(STATE) || path == Path::new(FILE_NAME) {
+            if NO_SOURCE.iter().any(|name| path == Path::new(name)) {
                 continue;
             }
             let metadata = entry.metadata().map_err(RevisionError::io(&entry.path()))?;
@@ -243,6 +246,7 @@ mod tests {
         let first = id();
         set_time(&folder.path().join("configure"), SystemTime::UNIX_EPOCH).unwrap();
         fs::create_dir(folder.path().join(STATE)).unwrap();
+        fs::create_dir(folder.path().join(".git")).unwrap();
         fs::write(folder.path().join(FILE_NAME), "").unwrap();
         assert_eq!(id(), first);
         fs::write(folder.path().join("src/a.c"), "int main(){return 1;}").unwrap();

@@ -84,6 +84,18 @@ pub(super) fn output(mut command: Command) -> Result<Vec<u8>, RevisionError> {
     Ok(bytes)
 }
 
+/// What git says about a directory in which it does not want to work, unless that is a directory like others.
+pub(super) fn complaint(directory: &Path) -> Option<String> {
+    let mut ask = command(directory);
+    ask.args(["log", "-1", "--format=%H"]);
+    match output(ask) {
+        Err(RevisionError::Git { message, .. }) if !message.contains("not a git repository") => {
+            Some(message)
+        }
+        _ => None,
+    }
+}
+
 impl Repository {
     /// The repository that a directory belongs to: one with commits, in which files of this directory are tracked. (A
     /// source package that was unpacked inside of some repository is none of it.)

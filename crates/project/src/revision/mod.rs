@@ -86,8 +86,12 @@ pub enum Kind {
 pub enum RevisionError {
     #[error("there is no revision {0:?}")]
     Unknown(String),
-    #[error("{root} is not in a git repository, so there are no revisions but the source as it is", root = .0.display())]
-    NoRepository(PathBuf),
+    #[error("{} is not in a git repository, so there are no revisions but the source as it is", root.display())]
+    NoRepository {
+        root: PathBuf,
+        /// What git says about a repository that is there and cannot be used.
+        complaint: Option<String>,
+    },
     #[error("{0:?} is not of the form OLD..NEW")]
     Form(String),
     #[error("{old} and {new} have no common ancestor")]
@@ -115,7 +119,7 @@ pub(crate) fn select(project: &Project, selection: &Selection) -> Result<Selecte
                 old: None,
                 new: Snapshot::of(&project.root)?.revision(),
             }),
-            _ => Err(RevisionError::NoRepository(project.root.clone())),
+            _ => Err(no_repository(project)),
         };
     };
     let state = project.state().map_err(Box::new)?;
@@ -174,7 +178,14 @@ pub(crate) fn materialise(
             let notes = generated::trust(destination, &is_on_path)?;
             Ok((destination.to_owned(), notes))
         }
-        (None, _) => Err(RevisionError::NoRepository(project.root.clone())),
+        (None, _) => Err(no_repository(project)),
+    }
+}
+
+fn no_repository(project: &Project) -> RevisionError {
+    RevisionError::NoRepository {
+        root: project.root.clone(),
+        complaint: git::complaint(&project.root),
     }
 }
 
