@@ -1,6 +1,6 @@
 //! A growable array in the runtime's own memory.
 
-use crate::sys;
+use crate::arena;
 
 /// Grows by doubling; elements are plain data.
 pub struct Buffer<T: Copy> {
@@ -9,7 +9,7 @@ pub struct Buffer<T: Copy> {
     capacity: usize,
 }
 
-const FIRST_BYTES: usize = 16 << 10;
+const FIRST_BYTES: usize = 2 << 10;
 
 impl<T: Copy> Buffer<T> {
     pub const fn new() -> Buffer<T> {
@@ -33,7 +33,7 @@ impl<T: Copy> Buffer<T> {
 
     fn grow(&mut self) -> bool {
         let bytes = (self.capacity * size_of::<T>() * 2).max(FIRST_BYTES);
-        let Some(memory) = sys::allocate(bytes) else {
+        let Some(memory) = arena::allocate(bytes) else {
             return false;
         };
         let new = memory as *mut T;
@@ -41,7 +41,7 @@ impl<T: Copy> Buffer<T> {
             // SAFETY: the new memory is larger; nobody keeps pointers into the old one.
             unsafe {
                 core::ptr::copy_nonoverlapping(self.start, new, self.length);
-                sys::unmap(self.start as usize, self.capacity * size_of::<T>());
+                arena::release(self.start as usize, self.capacity * size_of::<T>());
             }
         }
         self.start = new;

@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), no_std)]
 
 mod access;
+mod arena;
 mod buffer;
 mod context;
 mod core_state;

@@ -2,10 +2,10 @@
 //!
 //! [`Map`] maps a hash to indices of records that live elsewhere (nodes, contexts,
 //! ...); the caller compares. [`Seen`] is a set of 64-bit keys. Both grow by
-//! doubling and swap to the larger table with a single store, so that a process
+//! a factor and swap to the larger table with a single store, so that a process
 //! forked in the middle of it by another thread still finds a consistent table.
 
-use crate::sys;
+use crate::{arena, sys};
 
 /// A table's memory: a header followed by the slots.
 #[repr(C)]
@@ -17,7 +17,13 @@ struct Slots {
     slots: [u64; 0],
 }
 
-const FIRST_SLOTS: usize = 4096;
+/// What a table starts with: with its header less than a page, because the kernel takes longer to hand
+/// out a page than a short run takes to fill it.
+const FIRST_SLOTS: usize = 256;
+/// The table of expressions is soon larger.
+const FIRST_LOCAL_SLOTS: usize = 2048;
+/// Small tables grow in larger steps: each step costs pages anew.
+const SMALL_SLOTS: usize = 16 << 10;
 const HUGE_PAGE: usize = 2 << 20;
 const HEADER: usize = size_of::<Slots>();
 
@@ -27,7 +33,7 @@ fn bytes_of(slots: usize) -> usize {
 
 fn fresh(slots: usize) -> Option<*mut Slots> {
     let bytes = bytes_of(slots);
-    let table = sys::allocate(bytes)? as *mut Slots;
+    let table = arena::allocate(bytes)? as *mut Slots;
     if bytes >= HUGE_PAGE {
         // Slots are visited at random: small pages would cost a miss each.
         sys::advise(table as usize, bytes, sys::MADV_HUGEPAGE);
@@ -59,12 +65,16 @@ unsafe fn put(table: *mut Slots, position: usize, word: u64) {
 
 /// Makes room for one more; false if there is no memory.
 /// `put_back` enters a word of the old table into the new one.
-unsafe fn make_room(table: &mut *mut Slots, put_back: impl Fn(*mut Slots, u64)) -> bool {
+unsafe fn make_room(
+    table: &mut *mut Slots,
+    first: usize,
+    put_back: impl Fn(*mut Slots, u64),
+) -> bool {
     // SAFETY: the table is null or was made by `fresh`.
     unsafe {
         let old = *table;
         if old.is_null() {
-            return fresh(FIRST_SLOTS).is_some_and(|new| {
+            return fresh(first).is_some_and(|new| {
                 *table = new;
                 true
             });
@@ -73,7 +83,8 @@ unsafe fn make_room(table: &mut *mut Slots, put_back: impl Fn(*mut Slots, u64)) 
         if (*old).used * 8 < slots * 5 {
             return true;
         }
-        let Some(new) = fresh(slots * 2) else {
+        let factor = if slots < SMALL_SLOTS { 4 } else { 2 };
+        let Some(new) = fresh(slots * factor) else {
             return false;
         };
         for at in 0..slots {
@@ -83,7 +94,7 @@ unsafe fn make_room(table: &mut *mut Slots, put_back: impl Fn(*mut Slots, u64)) 
             }
         }
         *table = new;
-        sys::unmap(old as usize, bytes_of(slots));
+        arena::release(old as usize, bytes_of(slots));
         true
     }
 }
@@ -135,7 +146,7 @@ impl Map {
         let short = Map::short(hash);
         // SAFETY: `make_room` keeps the table below full.
         unsafe {
-            if !make_room(&mut self.table, |table, word| {
+            if !make_room(&mut self.table, FIRST_SLOTS, |table, word| {
                 put(table, (word >> 32) as usize, word)
             }) {
                 return false;
@@ -222,7 +233,7 @@ impl LocalMap {
         };
         // SAFETY: `make_room` keeps the table below full.
         unsafe {
-            if !make_room(&mut self.table, put_back) {
+            if !make_room(&mut self.table, FIRST_LOCAL_SLOTS, put_back) {
                 return false;
             }
             put_near(self.table, place, word);
@@ -299,7 +310,7 @@ impl Seen {
         let key = key.max(1);
         // SAFETY: positions are masked; `make_room` keeps the table below full.
         unsafe {
-            if !make_room(&mut self.table, |table, word| {
+            if !make_room(&mut self.table, FIRST_SLOTS, |table, word| {
                 put(table, word as usize, word)
             }) {
                 return true;

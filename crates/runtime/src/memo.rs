@@ -7,6 +7,9 @@
 use crate::hash;
 
 const ENTRIES: usize = 2048;
+/// Entries that are used at first: those of a short run lie on few pages, each of which would cost
+/// more to touch than the cache can save.
+const FIRST_ENTRIES: usize = 64;
 
 /// What an operation is remembered by. All zero is never asked for.
 pub trait Key: Copy + Eq {
@@ -74,13 +77,21 @@ struct Entry<K> {
     result: u32,
 }
 
+/// The counters come first, in the page of the entries that are used first.
+#[repr(C)]
 pub struct Memo<K> {
+    /// How often the number of entries in use was doubled.
+    doubled: u32,
+    /// How often something was remembered since then.
+    puts: usize,
     entries: [Entry<K>; ENTRIES],
 }
 
 impl<K: Key> Memo<K> {
     pub const fn new() -> Memo<K> {
         Memo {
+            doubled: 0,
+            puts: 0,
             entries: [Entry {
                 key: K::NONE,
                 result: 0,
@@ -88,17 +99,78 @@ impl<K: Key> Memo<K> {
         }
     }
 
+    /// Touches the page that is used first by writing: read first, it would be handed out twice.
+    pub fn set_up(&mut self) {
+        // SAFETY: our own field.
+        unsafe { core::ptr::write_volatile(&mut self.puts, 0) };
+    }
+
+    #[inline(always)]
+    fn used(&self) -> usize {
+        FIRST_ENTRIES << self.doubled
+    }
+
+    #[inline(always)]
+    fn place(&self, key: &K) -> usize {
+        // Twice the same for the optimiser, which then needs no check of its own.
+        key.hash() as usize & (self.used() - 1) & (ENTRIES - 1)
+    }
+
     /// The label that was made for this operation before, or 0.
     #[inline(always)]
     pub fn get(&self, key: &K) -> u32 {
-        let entry = &self.entries[key.hash() as usize % ENTRIES];
+        let entry = &self.entries[self.place(key)];
         if entry.key == *key { entry.result } else { 0 }
     }
 
     #[inline(always)]
     pub fn put(&mut self, key: K, result: u32) {
-        if result != 0 {
-            self.entries[key.hash() as usize % ENTRIES] = Entry { key, result };
+        if result == 0 {
+            return;
         }
+        self.puts += 1;
+        if self.puts > self.used() && self.used() < ENTRIES {
+            // What is remembered elsewhere now is only forgotten.
+            self.doubled += 1;
+            self.puts = 0;
+        }
+        let place = self.place(&key);
+        self.entries[place] = Entry { key, result };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(number: u64) -> BinaryKey {
+        BinaryKey {
+            code: 1,
+            a: number,
+            b: 0,
+            la: 1,
+            lb: 0,
+        }
+    }
+
+    #[test]
+    fn what_was_just_remembered_is_known_and_never_taken_for_another() {
+        let mut memo = Memo::new();
+        for number in 0..10_000 {
+            memo.put(key(number), number as u32 + 1);
+            assert_eq!(memo.get(&key(number)), number as u32 + 1);
+            let earlier = memo.get(&key(number / 2));
+            assert!(earlier == 0 || earlier == (number / 2) as u32 + 1);
+        }
+        assert_eq!(memo.used(), ENTRIES);
+    }
+
+    #[test]
+    fn a_short_run_uses_few_entries() {
+        let mut memo = Memo::new();
+        for number in 0..FIRST_ENTRIES as u64 {
+            memo.put(key(number), 1);
+        }
+        assert_eq!(memo.used(), FIRST_ENTRIES);
     }
 }

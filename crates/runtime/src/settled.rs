@@ -56,6 +56,9 @@ impl Settled {
                 return false;
             };
             self.bits = memory as *mut u64;
+            // Written before it is read: the other way round its page would be handed out twice.
+            // SAFETY: fresh memory.
+            unsafe { self.bits.write_volatile(0) };
         }
         if self.has(label) {
             return false;

@@ -15,7 +15,7 @@
 //! in its place.
 
 use crate::sys::{self, Errno};
-use crate::{inputs, lock, private, server, trace};
+use crate::{arena, inputs, lock, private, server, trace};
 use core::arch::asm;
 use core::ffi::CStr;
 use core::mem::offset_of;
@@ -178,12 +178,15 @@ pub fn reserve_tables() -> Result<(), Errno> {
 /// Tracing starts: who we are, what the program was given.
 unsafe fn begin(argc: i32, argv: Strings, envp: Strings) {
     let process = sys::process_id();
+    arena::set_up();
     lock::set_up(process);
     let first = trace::announce_process(process, false);
     let Some(mut core) = lock::enter() else {
         return;
     };
     core.inputs.set_up(first);
+    core.operations.set_up();
+    core.loads.set_up();
     // SAFETY: as in `set_up`.
     unsafe {
         // The vector itself too: programs walk over it as input tells them.

@@ -13,6 +13,7 @@ pub const MAP_SHARED: usize = 0x1;
 pub const MAP_PRIVATE: usize = 0x2;
 pub const MAP_ANONYMOUS: usize = 0x20;
 pub const MAP_NORESERVE: usize = 0x4000;
+pub const MAP_POPULATE: usize = 0x8000;
 pub const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
 
 pub const MADV_HUGEPAGE: usize = 14;
@@ -66,7 +67,16 @@ pub unsafe fn mmap(
 
 /// Fresh zeroed memory of the runtime's own, kept out of core dumps.
 pub fn allocate(size: usize) -> Option<usize> {
-    let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    allocate_with(size, MAP_NORESERVE)
+}
+
+/// As [`allocate`], with all pages there when they are first touched.
+pub fn allocate_at_once(size: usize) -> Option<usize> {
+    allocate_with(size, MAP_POPULATE)
+}
+
+fn allocate_with(size: usize, flags: usize) -> Option<usize> {
+    let flags = MAP_PRIVATE | MAP_ANONYMOUS | flags;
     // SAFETY: the kernel picks an address that is free.
     let address = unsafe { mmap(0, size, flags, -1) }.ok()?;
     advise(address, size, MADV_DONTDUMP);
