@@ -65,7 +65,9 @@ impl Bench {
         let result = &report["result"];
         assert_eq!(result["exit"].as_i64(), plain.status.code().map(i64::from));
         let aborted = plain.status.signal().map(|signal| signal == libc::SIGABRT);
-        let is_abort = result["signal"].as_str().map(|signal| signal == "SIGABRT");
+        let is_abort = result["signal_name"]
+            .as_str()
+            .map(|signal| signal == "SIGABRT");
         assert_eq!(is_abort, aborted, "{result}");
         assert_eq!(result["stdout"], text_of(&plain.stdout));
         assert_eq!(result["stderr"], text_of(&plain.stderr));
@@ -182,7 +184,7 @@ fn errors_that_the_program_reports_are_events_and_end_it() {
         let report = bench.trace();
         assert_eq!(list(&report, "reports", "kind"), kinds);
         assert_contains(&text_of(&bench.plain().stderr), &[message]);
-        let ended = (&report["result"]["exit"], &report["result"]["signal"]);
+        let ended = (&report["result"]["exit"], &report["result"]["signal_name"]);
         match way {
             5 => assert_eq!(ended, (&9.into(), &Value::Null)),
             _ => assert_eq!(ended, (&Value::Null, &"SIGABRT".into())),
@@ -286,7 +288,7 @@ fn each_call_of_sv_comp_is_an_input_of_its_own() {
     let double = 2.25_f64.to_le_bytes();
     bench.give(&[&[1], &[42], &[0], &[3], &double]);
     let report = bench.trace();
-    assert_eq!(report["result"]["signal"], "SIGABRT");
+    assert_eq!(report["result"]["signal_name"], "SIGABRT");
     assert_eq!(
         report["result"]["stderr"],
         "parallax: reach_error() reached\n"
@@ -309,7 +311,7 @@ fn a_programs_own_reach_error_is_called() {
         int main(void) { if (__VERIFIER_nondet_uint() == 0) reach_error(); return 0; }"#,
     );
     let report = bench.trace();
-    assert_eq!(report["result"]["signal"], "SIGABRT");
+    assert_eq!(report["result"]["signal_name"], "SIGABRT");
     assert_eq!(list(&report, "reports", "kind"), ["assertion"]);
 }
 
@@ -346,7 +348,7 @@ fn a_target_for_libfuzzer_gets_a_main_that_runs_it_on_a_file_or_standard_input()
             "{conditions:?}"
         );
         let by_stdin = report(&["--stdin", "bad"]);
-        assert_eq!(by_stdin["result"]["signal"], "SIGABRT");
+        assert_eq!(by_stdin["result"]["signal_name"], "SIGABRT");
         let run = |file: &str| {
             let path = bench.folder.path().join("prog");
             let mut command = Command::new(path);

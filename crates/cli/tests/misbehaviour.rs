@@ -79,7 +79,7 @@ fn a_program_that_crashes_leaves_its_trace() {
     let program = program(&folder, "crash", "*(volatile int *)0 = 1; return 0;");
     let (text, _) = folder.expect(0, &["trace", &program, "--json", "--", "A"]);
     let report = json(&text);
-    assert_eq!(report["result"]["signal"], "SIGSEGV");
+    assert_eq!(report["result"]["signal_name"], "SIGSEGV");
     assert_eq!(report["branches"][0]["taken"], true);
 }
 

@@ -3,6 +3,7 @@
 //! One object, schema 1; fields are only ever added within a schema. `parallax schema` prints its JSON Schema.
 
 use parallax_engine::finding::Finding;
+use parallax_engine::run::Outcome;
 use serde_json::{Value, json};
 
 use super::SCHEMA;
@@ -33,9 +34,7 @@ impl Document<'_> {
             "queries": self.queries,
             "seconds": (self.seconds * 1000.0).round() / 1000.0,
         });
-        if let (Some(stats), Value::Object(more)) = (stats.as_object_mut(), self.statistics) {
-            stats.extend(more);
-        }
+        extend(&mut stats, self.statistics);
         let loss = |(function, count): (String, u64)| json!({"function": function, "count": count});
         let document = json!({
             "schema": SCHEMA,
@@ -46,6 +45,36 @@ impl Document<'_> {
             "targets": self.targets,
         });
         format!("{document}\n")
+    }
+}
+
+/// The document of a command that ran the program once and searched for nothing: to the fields that the command has
+/// comes what every document has.
+pub fn of_one_run(command: &str, outcome: &Outcome, mut fields: Value) -> String {
+    let mut stats = json!({
+        "runs": 1,
+        "paths": 1,
+        "queries": 0,
+        "seconds": outcome.duration.as_secs_f64(),
+    });
+    extend(&mut stats, fields["stats"].take());
+    let losses = match fields["losses"].take() {
+        Value::Null => json!([]),
+        losses => losses,
+    };
+    let mut document = json!({ "schema": SCHEMA, "command": command });
+    extend(&mut document, fields);
+    document["losses"] = losses;
+    document["findings"] = json!([]);
+    document["targets"] = json!([]);
+    document["stats"] = stats;
+    format!("{document}\n")
+}
+
+/// Adds the fields of an object to another one.
+fn extend(object: &mut Value, more: Value) {
+    if let (Value::Object(object), Value::Object(more)) = (object, more) {
+        object.extend(more);
     }
 }
 

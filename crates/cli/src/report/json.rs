@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::explain::Explain;
 use super::source::Places;
-use super::{Folded, Report, SCHEMA, outcome, words};
+use super::{Folded, Report, document, outcome, words};
 
 /// Entries of each list unless all are asked for: a large input has millions.
 const MOST: usize = 10_000;
@@ -23,9 +23,7 @@ pub fn render(report: &Report, all: bool) -> String {
         places: Places::new(report.sites),
         explain: Explain::new(report),
     };
-    let mut text = writer.report().to_string();
-    text.push('\n');
-    text
+    document::of_one_run("trace", report.outcome, writer.report())
 }
 
 struct Writer<'a> {
@@ -48,8 +46,6 @@ impl Writer<'_> {
         };
         let omitted = |folded: &[Folded]| folded.len().saturating_sub(self.most);
         json!({
-            "schema": SCHEMA,
-            "command": "trace",
             "program": self.report.program.to_string_lossy(),
             "result": outcome::json(self.report.outcome),
             "branches": list(&branches, &|branch| self.branch(branch)),
@@ -214,7 +210,6 @@ impl Writer<'_> {
             "attached": trace.attached(),
             "stopped": trace.stop().map(|stop| words::stop(stop).0),
             "refused": trace.refusal().map(words::refusal),
-            "seconds": outcome.duration.as_secs_f64(),
             "cpu_seconds": outcome.cpu.as_secs_f64(),
             "checked_nodes": check.map(|check| check.nodes),
             "checked_inputs": check.map(|check| check.inputs),

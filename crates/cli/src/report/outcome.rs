@@ -107,7 +107,8 @@ pub fn json(outcome: &Outcome) -> Value {
     json!({
         "end": end,
         "exit": exit,
-        "signal": signal.map(words::signal),
+        "signal": signal,
+        "signal_name": signal.map(words::signal),
         "stdout": captured(&outcome.stdout),
         "stderr": captured(&outcome.stderr),
         "stdout_truncated": outcome.stdout.truncated(),

@@ -4,15 +4,13 @@ use parallax_engine::coverage::{BranchCoverage, FileCoverage, Share, Totals};
 use serde_json::{Value, json};
 
 use super::{CoverageReport, reason};
-use crate::report::{SCHEMA, outcome};
+use crate::report::{document, outcome};
 
 /// The report as one line.
 pub fn render(report: &CoverageReport) -> String {
     let coverage = report.coverage;
     let uncounted = coverage.uncounted().iter();
-    let document = json!({
-        "schema": SCHEMA,
-        "command": "coverage",
+    let fields = json!({
         "program": report.program.to_string_lossy(),
         "result": outcome::json(report.outcome),
         "totals": totals(coverage.totals()),
@@ -21,7 +19,7 @@ pub fn render(report: &CoverageReport) -> String {
             .map(|module| json!({ "file": module.file, "why": reason(module) }))
             .collect::<Vec<_>>(),
     });
-    format!("{document}\n")
+    document::of_one_run("coverage", report.outcome, fields)
 }
 
 fn totals(totals: Totals) -> Value {
