@@ -25,6 +25,7 @@ mod question;
 pub mod region;
 pub mod replay;
 pub mod run;
+mod runners;
 pub mod sandbox;
 pub mod sanitizer;
 pub mod selfcheck;

@@ -3,6 +3,7 @@
 //! Capacities are generous: the memory is sparse (see [`crate::shared`]).
 
 use std::mem::size_of;
+use std::sync::atomic::Ordering;
 
 use memmap2::MmapRaw;
 use parallax_abi::layout::MAX_NODES;
@@ -68,6 +69,20 @@ impl Limits {
             ..default
         }
     }
+
+    fn counts(&self) -> Counts {
+        Counts {
+            nodes: self.nodes,
+            events: self.events,
+            contexts: self.contexts,
+            objects: self.objects,
+            tables: self.tables,
+            sources: self.sources,
+            losses: self.losses,
+            mismatches: self.mismatches,
+            blob_bytes: self.blob_bytes,
+        }
+    }
 }
 
 /// Which input is symbolic.
@@ -129,6 +144,20 @@ pub enum RegionError {
     TooManyNames(usize),
 }
 
+/// How many entries each array has, unused first ones included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub nodes: u32,
+    pub events: u32,
+    pub contexts: u32,
+    pub objects: u32,
+    pub tables: u32,
+    pub sources: u32,
+    pub losses: u32,
+    pub mismatches: u32,
+    pub blob_bytes: u64,
+}
+
 /// Where each array lies. Kept by the engine and not read back from the
 /// header, which the traced program can damage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -146,22 +175,23 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    fn new(limits: &Limits) -> Layout {
-        let mut at = PAGE.max(size_of::<Header>() as u64).next_multiple_of(PAGE);
+    /// Arrays of this many entries, each at a multiple of `alignment`.
+    pub fn new(counts: &Counts, alignment: u64) -> Layout {
+        let mut at = (size_of::<Header>() as u64).next_multiple_of(alignment);
         let mut place = |count: u64, size: usize| {
             let start = at;
-            at = (at + count * size as u64).next_multiple_of(PAGE);
+            at = (at + count * size as u64).next_multiple_of(alignment);
             start
         };
-        let nodes = place(limits.nodes.into(), size_of::<trace::Node>());
-        let events = place(limits.events.into(), size_of::<trace::Event>());
-        let contexts = place(limits.contexts.into(), size_of::<trace::Context>());
-        let objects = place(limits.objects.into(), size_of::<trace::Object>());
-        let tables = place(limits.tables.into(), size_of::<trace::Table>());
-        let sources = place(limits.sources.into(), size_of::<trace::Source>());
-        let losses = place(limits.losses.into(), size_of::<trace::Loss>());
-        let mismatches = place(limits.mismatches.into(), size_of::<trace::Mismatch>());
-        let blobs = place(limits.blob_bytes, 1);
+        let nodes = place(counts.nodes.into(), size_of::<trace::Node>());
+        let events = place(counts.events.into(), size_of::<trace::Event>());
+        let contexts = place(counts.contexts.into(), size_of::<trace::Context>());
+        let objects = place(counts.objects.into(), size_of::<trace::Object>());
+        let tables = place(counts.tables.into(), size_of::<trace::Table>());
+        let sources = place(counts.sources.into(), size_of::<trace::Source>());
+        let losses = place(counts.losses.into(), size_of::<trace::Loss>());
+        let mismatches = place(counts.mismatches.into(), size_of::<trace::Mismatch>());
+        let blobs = place(counts.blob_bytes, 1);
         Layout {
             nodes,
             events,
@@ -175,6 +205,24 @@ impl Layout {
             total: at,
         }
     }
+
+    /// Where the first entries of each array are, and how many bytes.
+    pub fn extents(&self, counts: &Counts) -> [(u64, u64); 9] {
+        fn of<T>(offset: u64, count: u32) -> (u64, u64) {
+            (offset, u64::from(count) * size_of::<T>() as u64)
+        }
+        [
+            of::<trace::Node>(self.nodes, counts.nodes),
+            of::<trace::Event>(self.events, counts.events),
+            of::<trace::Context>(self.contexts, counts.contexts),
+            of::<trace::Object>(self.objects, counts.objects),
+            of::<trace::Table>(self.tables, counts.tables),
+            of::<trace::Source>(self.sources, counts.sources),
+            of::<trace::Loss>(self.losses, counts.losses),
+            of::<trace::Mismatch>(self.mismatches, counts.mismatches),
+            (self.blobs, counts.blob_bytes),
+        ]
+    }
 }
 
 /// A trace that a program can be given to write to.
@@ -183,6 +231,9 @@ pub struct Region {
     memory: SharedMemory,
     limits: Limits,
     layout: Layout,
+    flags: u32,
+    /// Of symbolic environment variables, as the header announces them.
+    names: Vec<u8>,
 }
 
 impl Region {
@@ -195,27 +246,30 @@ impl Region {
         if limits.nodes > MAX_NODES {
             return Err(RegionError::TooManyNodes(limits.nodes));
         }
-        let layout = Layout::new(&limits);
+        let layout = Layout::new(&limits.counts(), PAGE);
         let memory = SharedMemory::create(c"parallax-trace", "trace", layout.total)?;
         let mut flags = symbolic.flags();
         if self_check {
             flags |= flags::SELF_CHECK;
         }
-        let region = Region {
-            memory,
-            limits,
-            layout,
-        };
         let names = symbolic.environment_names();
         if names.len() as u64 > limits.blob_bytes {
             return Err(RegionError::TooManyNames(names.len()));
         }
-        region.write_header(flags, &names);
+        let mut region = Region {
+            memory,
+            limits,
+            layout,
+            flags,
+            names,
+        };
+        region.write_header();
         Ok(region)
     }
 
-    fn write_header(&self, flags: u32, names: &[u8]) {
+    fn write_header(&mut self) {
         let (limits, layout) = (&self.limits, &self.layout);
+        let (flags, names) = (self.flags, &self.names);
         let header = Header {
             magic: trace::MAGIC,
             version: parallax_abi::VERSION,
@@ -257,7 +311,7 @@ impl Region {
             refusal: 0.into(),
         };
         // SAFETY: the mapping is at least a page long, page aligned, writable, and nobody
-        // else has the descriptor yet.
+        // else writes: no program has the descriptor yet, or any more.
         unsafe {
             let start = self.memory.map.as_mut_ptr();
             start.cast::<Header>().write(header);
@@ -273,6 +327,45 @@ impl Region {
 
     pub fn limits(&self) -> &Limits {
         &self.limits
+    }
+
+    /// What has been written: cursors, clamped.
+    pub(crate) fn counts(&self) -> Counts {
+        // SAFETY: the mapping starts with a page that holds a header; all bit patterns are valid; what changes is
+        // atomic.
+        let header = unsafe { &*self.memory.map.as_ptr().cast::<Header>() };
+        let limits = &self.limits;
+        let order = Ordering::Acquire;
+        Counts {
+            nodes: header.nodes.load(order).min(limits.nodes),
+            events: header.events.load(order).min(limits.events),
+            contexts: header.contexts.load(order).min(limits.contexts),
+            objects: header.objects.load(order).min(limits.objects),
+            tables: header.tables.load(order).min(limits.tables),
+            sources: header.sources.load(order).min(limits.sources),
+            losses: header.losses.load(order).min(limits.losses),
+            mismatches: header.mismatches.load(order).min(limits.mismatches),
+            blob_bytes: header.blob_bytes.load(order).min(limits.blob_bytes),
+        }
+    }
+
+    /// Empties a region whose trace has been copied, so that another run can be traced into it: its pages need not
+    /// be made, mapped and given back again. `used` are the entries that were written; all writers must be gone.
+    pub(crate) fn reset(&mut self, used: &Counts) {
+        let start = self.memory.map.as_mut_ptr();
+        for (offset, bytes) in self.layout.extents(used) {
+            // SAFETY: inside of the mapping, because no count is larger than its limit.
+            unsafe { start.add(offset as usize).write_bytes(0, bytes as usize) };
+        }
+        self.write_header();
+    }
+
+    pub(crate) fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub(crate) fn start(&self) -> *const u8 {
+        self.memory.map.as_ptr()
     }
 
     #[cfg(test)]
@@ -292,7 +385,7 @@ mod tests {
     #[test]
     fn arrays_are_page_aligned_and_do_not_overlap() {
         let limits = Limits::within(64 << 20);
-        let layout = Layout::new(&limits);
+        let layout = Layout::new(&limits.counts(), PAGE);
         let starts = [
             layout.nodes,
             layout.events,
@@ -313,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_smaller_memory_budget_gives_a_smaller_trace() {
-        let small = Layout::new(&Limits::within(256 << 20)).total;
+        let small = Layout::new(&Limits::within(256 << 20).counts(), PAGE).total;
         assert!(small < 128 << 20, "{small}");
         assert_eq!(Limits::within(u64::MAX), Limits::default());
     }

@@ -15,8 +15,18 @@ pub struct Sample {
 
 impl Sample {
     pub fn new() -> Sample {
-        let region = Region::create(Limits::within(1 << 20), &Symbolic::ALL, true).unwrap();
+        Sample::of(1 << 20)
+    }
+
+    /// With more or less room.
+    pub fn of(bytes: u64) -> Sample {
+        let region = Region::create(Limits::within(bytes), &Symbolic::ALL, true).unwrap();
         Sample { region }
+    }
+
+    /// An event that somebody was about to write.
+    pub fn reserve_event(&self) {
+        self.header().events.fetch_add(1, Relaxed);
     }
 
     fn header(&self) -> &Header {
@@ -105,6 +115,11 @@ impl Sample {
     pub fn mismatch(&self, mismatch: Mismatch) {
         let number = self.header().mismatches.fetch_add(1, Relaxed);
         self.put(self.region.parts().1.mismatches, number, mismatch);
+    }
+
+    /// As [`Sample::finish`], leaving an empty region behind.
+    pub fn finish_again(&mut self) -> Option<Trace> {
+        Trace::copy(&mut self.region)
     }
 
     pub fn finish(self) -> Trace {

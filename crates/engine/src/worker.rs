@@ -1,24 +1,27 @@
-//! One worker: the program's variants ready to run, a solver, and what leads from one to the other.
+//! One worker: the program's variants, a solver, and what leads from one to the other.
 //!
 //! What a worker does depends only on what it is given and on what it was given before, not on other
 //! workers: so a search that deals out work in a fixed order is the same however many of them work at a time.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parallax_abi::trace::SourceKind;
 use parallax_solver::{Answer, Config, Constraint, Model, Solver};
 
-use crate::execute::{Executor, Settings};
+use crate::coverage::{Counter, Coverage};
+use crate::execute::Settings;
 use crate::explore::{ExploreError, Programs};
 use crate::objects::objects_of;
 use crate::path::{self, Choice, Decision};
-use crate::region::{Limits, Region, Symbolic};
+use crate::region::{Limits, Symbolic};
 use crate::replay::Native;
 use crate::run::Outcome;
+use crate::runners::Runners;
 use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
 use crate::sensitive::{self, Sensitive};
-use crate::sites::SiteMap;
+use crate::sites::{ModuleSites, SiteMap};
 use crate::trace::Trace;
 
 /// A run that has been traced.
@@ -68,13 +71,13 @@ pub struct Means<'m> {
 pub struct Worker<'m> {
     means: Means<'m>,
     sites: &'m SiteMap,
-    traced: Executor,
+    runners: Arc<Runners>,
     /// What findings are seen on.
     pub native: Native,
     pub solver: Solver,
     names: Names,
-    /// Runs of the traced build.
-    traced_runs: u64,
+    /// Runs of the traced and the covered build.
+    runs: u64,
 }
 
 impl<'m> Worker<'m> {
@@ -83,37 +86,68 @@ impl<'m> Worker<'m> {
         means: Means<'m>,
         sites: &'m SiteMap,
     ) -> Result<Worker<'m>, ExploreError> {
-        let settings = means.settings;
-        let checked = programs.checked.as_deref();
+        let Means {
+            settings,
+            limits,
+            symbolic,
+            ..
+        } = means;
+        let native = Native::new(&programs.plain, programs.checked.as_deref(), settings);
+        let runners = Runners::new(programs, settings, limits, symbolic)?;
         Ok(Worker {
             means,
             sites,
-            traced: Executor::new(&programs.traced, settings.clone())?,
-            native: Native::new(&programs.plain, checked, settings)?,
+            runners: Arc::new(runners),
+            native,
             solver: Solver::new(means.solver.clone()),
             names: Names::default(),
-            traced_runs: 0,
+            runs: 0,
         })
+    }
+
+    /// Another worker, with a solver of its own, that runs the same programs.
+    pub fn beside(&self) -> Worker<'m> {
+        Worker {
+            means: self.means,
+            sites: self.sites,
+            runners: Arc::clone(&self.runners),
+            native: self.native.beside(),
+            solver: Solver::new(self.means.solver.clone()),
+            names: Names::default(),
+            runs: 0,
+        }
     }
 
     /// Runs of any build.
     pub fn runs(&self) -> u64 {
-        self.traced_runs + self.native.runs
+        self.runs + self.native.runs
     }
 
     /// Runs the traced program.
     pub fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
-        self.traced_runs += 1;
-        let region = Region::create(self.means.limits, self.means.symbolic, false)?;
-        let outcome = self.traced.run(scenario, &[region.shared()])?;
-        let trace = Trace::read(region);
+        self.runs += 1;
+        let (outcome, trace, directory) = self.runners.trace(scenario)?;
         let traced = Traced {
             decisions: path::decisions(&trace, self.sites),
             operations: sensitive::operations(&trace, self.sites),
-            sources: sources_of(&trace, scenario, &self.traced.directory()),
+            sources: sources_of(&trace, scenario, &directory),
             trace,
         };
         Ok((outcome, traced))
+    }
+
+    /// Runs the covered program; everything of it that ran, nothing if there is no such program.
+    pub fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
+        let Some(ran) = self.runners.cover(scenario)? else {
+            return Ok(Vec::new());
+        };
+        self.runs += 1;
+        Ok(ran)
+    }
+
+    /// What has been covered by this worker and those that it is beside.
+    pub fn coverage(&self, tables: &[ModuleSites]) -> Coverage {
+        self.runners.coverage(tables)
     }
 
     /// The names that the solver knows a run's sources by: the same component has the same one in all runs.

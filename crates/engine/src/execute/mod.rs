@@ -3,6 +3,7 @@
 //! A program that has a run server inside (the traced variant) is started once and forks for every run; others, and
 //! those that do not get along with that, are started anew. What comes out is the same.
 
+mod later;
 mod layout;
 mod request;
 mod scratch;
@@ -31,6 +32,7 @@ use crate::run::{End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
 use crate::scenario::{Scenario, WORK, ktest};
 use crate::shared::Shared;
+pub use later::Later;
 pub use layout::lay_out;
 use request::Message;
 use scratch::Scratch;
@@ -117,6 +119,8 @@ pub struct Executor {
     /// Started when first needed, and again when lost.
     cell: Option<Cell>,
     serving: Serving,
+    /// Whether the last run wrote more than a pipe holds: then the next one may, too.
+    is_eager: bool,
     /// Removed at the end.
     _scratch: TempDir,
 }
@@ -142,6 +146,8 @@ enum Serving {
     Never,
 }
 
+/// What a pipe holds, at least.
+const PIPE_BYTES: u64 = 64 << 10;
 /// After so many servers were lost, none is started any more.
 const MAX_LOST_SERVERS: u32 = 3;
 
@@ -177,6 +183,7 @@ impl Executor {
             place,
             cell: None,
             serving,
+            is_eager: false,
             _scratch: scratch,
         })
     }
@@ -206,6 +213,16 @@ impl Executor {
             return Err(ExecuteError::TooMuchShared(shared.len()));
         }
         let scenario = &*relocated(scenario, self.place.work());
+        let outcome = self.run_somehow(scenario, shared)?;
+        self.is_eager = outcome.stdout.total.max(outcome.stderr.total) >= PIPE_BYTES;
+        Ok(outcome)
+    }
+
+    fn run_somehow(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+    ) -> Result<Outcome, ExecuteError> {
         let message = self.message(scenario, shared)?;
         if let Some(outcome) = self.run_served(&message, scenario, shared)? {
             return Ok(outcome);
@@ -397,6 +414,7 @@ impl Executor {
             memory: self.settings.memory,
             processes: self.settings.limits.processes,
             output: self.settings.output,
+            eager: self.is_eager,
         }
     }
 
@@ -412,6 +430,14 @@ impl Executor {
             Step::Execute => Stage::Execute,
         };
         stage.error(&launch, errno)
+    }
+}
+
+impl Drop for Executor {
+    /// Ends the server before its sandbox: killed together with it, nobody would wait for it, and its processor time
+    /// would count nowhere.
+    fn drop(&mut self) {
+        self.end_server();
     }
 }
 

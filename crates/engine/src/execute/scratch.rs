@@ -22,6 +22,9 @@ pub(super) struct Scratch {
     leading: BTreeSet<PathBuf>,
     /// Files in use by ourselves; `None` if the file system is shared with others.
     count: Option<u64>,
+    /// What was laid out for the last run, right in the working directory: on the way to anything deeper the
+    /// program may have left a link that leads elsewhere.
+    laid_out: Vec<PathBuf>,
 }
 
 impl Scratch {
@@ -36,13 +39,18 @@ impl Scratch {
             own,
             leading,
             count: if is_apart { count(init) } else { None },
+            laid_out: Vec::new(),
         }
     }
 
     /// Makes everything as it was at first, then lays out the scenario's files.
-    pub fn prepare(&self, init: &Init, scenario: &Scenario) -> Result<(), ExecuteError> {
+    pub fn prepare(&mut self, init: &Init, scenario: &Scenario) -> Result<(), ExecuteError> {
         let root = root(init);
         let work = root.join(WORK.to_str().expect("ASCII"));
+        // Mostly they are still there, and all there is: then nobody need look into the directories.
+        for path in self.laid_out.drain(..) {
+            let _ = fs::remove_file(path);
+        }
         if self.count.is_none() || count(init) != self.count {
             self.clear(&root, Path::new(WORK.to_str().expect("ASCII")))
                 .map_err(ExecuteError::Scratch)?;
@@ -58,7 +66,14 @@ impl Scratch {
         if now.permissions().mode() & 0o7777 != usual.mode() {
             fs::set_permissions(&work, usual).map_err(ExecuteError::Scratch)?;
         }
-        lay_out(&work, scenario)
+        lay_out(&work, scenario)?;
+        let names = scenario
+            .files
+            .keys()
+            .map(|name| Path::new(name.as_os_str()));
+        let near = names.filter(|name| name.components().count() == 1);
+        self.laid_out.extend(near.map(|name| work.join(name)));
+        Ok(())
     }
 
     /// Empties a directory, but for what is ours.

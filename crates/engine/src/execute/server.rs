@@ -59,6 +59,9 @@ impl Server {
         let number = high_descriptor() - MAX_NUMBERS as i32;
         let mut environment = environment.to_vec();
         environment.push((serve::ENVIRONMENT.into(), number.to_string().into()));
+        // The dynamic linker binds all functions at once, in the server, instead of those that are called in every
+        // run anew. Runs have an environment of their own and do not see it.
+        environment.push(("LD_BIND_NOW".into(), "1".into()));
         let message = Message::new(program, directory, &[argv0], &environment, &[number])?;
         // One byte: if it is gone when `main` would begin, the program has read it.
         let (stdin, mut writer) = io::pipe().map_err(system("create a pipe"))?;

@@ -15,7 +15,7 @@ use crate::wire;
 
 /// How long the processes of a run may take to end before they are given up.
 const ENDING: Duration = Duration::from_secs(2);
-/// How often memory and processes are looked at.
+/// How often memory, processes and output are looked at.
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// What a run may use.
@@ -25,6 +25,9 @@ pub(super) struct Bounds {
     pub memory: u64,
     pub processes: u32,
     pub output: usize,
+    /// Whether output is read as it comes. Otherwise it is left in the pipes until the run ends or it is time to look:
+    /// most runs write little, and waking up for each piece costs more than the rest of watching.
+    pub eager: bool,
 }
 
 /// A run that ended.
@@ -78,6 +81,7 @@ pub(super) fn watch(
     let mut ended_by_us: Option<(End, Instant)> = None;
     let mut next_look = started + INTERVAL;
     let mut failed = None;
+    let mut is_eager = bounds.eager;
     let reply = loop {
         let now = Instant::now();
         let deadline = match ended_by_us {
@@ -93,6 +97,8 @@ pub(super) fn watch(
         } else if ended_by_us.is_none() && now >= next_look {
             next_look = now + INTERVAL;
             wish = excess(root, bounds);
+            // Who has written may wait for room to write more.
+            is_eager |= collector.read_available() > 0;
         }
         if let Some(end) = wish {
             let stop = Message::stop();
@@ -101,7 +107,9 @@ pub(super) fn watch(
             ended_by_us = Some((end, now));
             continue;
         }
-        if wait(socket, &mut collector, deadline.min(next_look) - now)? {
+        let time = deadline.min(next_look) - now;
+        let collector = is_eager.then_some(&mut collector);
+        if wait(socket, collector, time)? {
             let (reply, _) = wire::receive_reply(socket)
                 .map_err(|_| WatchError::Lost("its first process has ended"))?;
             if reply.answer == Answer::Ended as u32 {
@@ -127,15 +135,22 @@ pub(super) fn watch(
 fn excess(root: libc::pid_t, bounds: &Bounds) -> Option<End> {
     // The processes that serve are not the run's.
     const OURS: usize = 2;
-    if processes::descendants(root).len() > bounds.processes as usize + OURS {
+    let descendants = processes::descendants(root);
+    if descendants.len() > bounds.processes as usize + OURS {
         return Some(End::TooManyProcesses);
     }
-    memory::exceeds(root, bounds.memory).then_some(End::OutOfMemory)
+    memory::exceeds(&descendants, bounds.memory).then_some(End::OutOfMemory)
 }
 
-/// Waits for output or a reply, at most `time`; whether there is a reply.
-fn wait(socket: &UnixStream, collector: &mut Collector, time: Duration) -> Result<bool, RunError> {
-    let mut polled = collector.poll_list();
+/// Waits for a reply, or for output that is to be collected, at most `time`; whether there is a reply.
+fn wait(
+    socket: &UnixStream,
+    collector: Option<&mut Collector>,
+    time: Duration,
+) -> Result<bool, RunError> {
+    let mut polled = collector
+        .as_ref()
+        .map_or_else(Vec::new, |collector| collector.poll_list());
     let streams = polled.len();
     polled.push(libc::pollfd {
         fd: socket.as_raw_fd(),
@@ -155,7 +170,9 @@ fn wait(socket: &UnixStream, collector: &mut Collector, time: Duration) -> Resul
             }),
         };
     }
-    if polled[..streams].iter().any(|stream| stream.revents != 0) {
+    if let Some(collector) = collector
+        && polled[..streams].iter().any(|stream| stream.revents != 0)
+    {
         collector.read_available();
     }
     Ok(polled[streams].revents != 0)

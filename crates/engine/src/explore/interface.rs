@@ -12,6 +12,7 @@ use crate::coverage::Coverage;
 use crate::execute::{ExecuteError, Settings};
 use crate::finding::Finding;
 use crate::region::{Limits, RegionError, Symbolic};
+use crate::run::End;
 use crate::scenario::Scenario;
 use crate::shared::SharedError;
 use crate::sites::SitesError;
@@ -128,6 +129,33 @@ pub struct Summary {
     pub unconfirmed: u64,
     /// Errors that were seen there, but not each time: no findings either.
     pub flaky: u64,
+    /// Traced runs that were stopped, by what they had too much of. Tracing itself takes memory, so that is no error.
+    pub limited: BTreeMap<Limit, u64>,
+}
+
+/// What a run had too much of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Limit {
+    Memory,
+    Processes,
+}
+
+impl Limit {
+    /// What an end says about limits.
+    pub(super) fn of(end: End) -> Option<Limit> {
+        match end {
+            End::OutOfMemory => Some(Limit::Memory),
+            End::TooManyProcesses => Some(Limit::Processes),
+            End::Exit(_) | End::Signal(_) | End::Timeout => None,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Memory => "memory",
+            Limit::Processes => "processes",
+        }
+    }
 }
 
 /// An input that did not take the branch it was made for.

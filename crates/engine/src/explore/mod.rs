@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 
 use parallax_solver::Statistics;
 
-use crate::coverage::{Counted, Counter, Coverage, counted};
+use crate::coverage::{Counted, Counter, counted};
 use crate::finding::Finding;
 use crate::parallel::in_parallel;
 use crate::question::{Goal, Known};
@@ -33,7 +33,7 @@ use crate::worker::Traced;
 
 use frontier::{Candidate, Frontier, RunId, mix};
 pub use interface::{
-    Ended, ExploreError, Flips, Miss, Observer, Options, Programs, Progress, Summary,
+    Ended, ExploreError, Flips, Limit, Miss, Observer, Options, Programs, Progress, Summary,
 };
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Tried, Work};
@@ -62,9 +62,9 @@ pub fn explore(
         Some(covered) => sites::read_tables(covered, &programs.covered_libraries)?,
         None => Vec::new(),
     };
-    let mut slots = Vec::new();
-    for _ in 0..SLOTS {
-        slots.push(Slot::new(programs, options, &sites)?);
+    let mut slots = vec![Slot::new(programs, options, &sites)?];
+    while slots.len() < SLOTS {
+        slots.push(slots[0].beside());
     }
     let mut explorer = Explorer::new(options, &sites, &tables, observer);
     explorer.has_sanitizers = programs.checked.is_some();
@@ -108,6 +108,7 @@ struct Explorer<'e> {
     tests: u64,
     unconfirmed: u64,
     flaky: u64,
+    limited: BTreeMap<Limit, u64>,
     queries: u64,
 }
 
@@ -153,6 +154,7 @@ impl<'e> Explorer<'e> {
             tests: 0,
             unconfirmed: 0,
             flaky: 0,
+            limited: BTreeMap::new(),
             queries: 0,
         }
     }
@@ -306,6 +308,9 @@ impl<'e> Explorer<'e> {
             ran,
             ..
         } = child;
+        if let Some(limit) = Limit::of(end) {
+            *self.limited.entry(limit).or_default() += 1;
+        }
         let is_new_path = self.paths.insert(traced.path() ^ mix(end_class(end)));
         let mut gained = false;
         for counter in &ran {
@@ -421,7 +426,9 @@ impl<'e> Explorer<'e> {
             );
             for (suspect, result) in rest.into_iter().zip(results) {
                 let Some(checked) = result? else {
-                    self.unconfirmed += u64::from(!matches!(suspect.end, End::Exit(_)));
+                    let is_error = !matches!(suspect.end, End::Exit(_));
+                    let is_limited = Limit::of(suspect.end).is_some();
+                    self.unconfirmed += u64::from(is_error && !is_limited);
                     continue;
                 };
                 self.flaky += checked.flaky.len() as u64;
@@ -480,7 +487,6 @@ impl<'e> Explorer<'e> {
     }
 
     fn summary(self, ended: Ended, slots: &[Slot<'_>]) -> Summary {
-        let regions: Vec<_> = slots.iter().map(Slot::counters).collect();
         let mut solver = Statistics::default();
         for slot in slots {
             join(&mut solver, slot.solver().statistics());
@@ -492,7 +498,7 @@ impl<'e> Explorer<'e> {
                 ..self.progress()
             },
             seconds: self.started.elapsed().as_secs_f64(),
-            coverage: Coverage::read_all(&regions, self.tables),
+            coverage: slots[0].coverage(self.tables),
             findings: self.findings,
             losses: self.losses,
             flips: self.flips,
@@ -502,6 +508,7 @@ impl<'e> Explorer<'e> {
             tests: self.tests,
             unconfirmed: self.unconfirmed,
             flaky: self.flaky,
+            limited: self.limited,
         }
     }
 }

@@ -1,6 +1,6 @@
-//! One worker of an exploration, with coverage counters of its own.
+//! One worker of an exploration.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use parallax_abi::SiteId;
@@ -8,13 +8,12 @@ use parallax_solver::{Answer, Solver};
 
 use super::frontier::Candidate;
 use super::{ExploreError, Options, Programs};
-use crate::coverage::{Counter, CoverageRegion};
-use crate::execute::Executor;
+use crate::coverage::{Counter, Coverage};
 use crate::question::{Known, Question, Wanted, restructured};
 use crate::replay::Native;
 use crate::run::End;
 use crate::scenario::Scenario;
-use crate::sites::SiteMap;
+use crate::sites::{ModuleSites, SiteMap};
 use crate::worker::{Means, Rigour, Traced, Worker, with_objects};
 
 /// Ways of one run to be tried.
@@ -70,11 +69,6 @@ pub struct Slot<'e> {
     options: &'e Options,
     sites: &'e SiteMap,
     worker: Worker<'e>,
-    covered: Option<Executor>,
-    counters: CoverageRegion,
-    counts: BTreeMap<u64, Vec<u32>>,
-    /// Runs of the covered program.
-    covered_runs: u64,
 }
 
 impl<'e> Slot<'e> {
@@ -89,21 +83,24 @@ impl<'e> Slot<'e> {
             settings: &options.settings,
             solver: &options.solver,
         };
-        let covered = programs.covered.as_ref();
-        let covered = covered.map(|path| Executor::new(path, options.settings.clone()));
         Ok(Slot {
             options,
             sites,
             worker: Worker::new(programs, means, sites)?,
-            covered: covered.transpose()?,
-            counters: CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?,
-            counts: BTreeMap::new(),
-            covered_runs: 0,
         })
     }
 
-    pub fn counters(&self) -> &CoverageRegion {
-        &self.counters
+    /// Another slot of the same exploration.
+    pub fn beside(&self) -> Slot<'e> {
+        Slot {
+            worker: self.worker.beside(),
+            ..*self
+        }
+    }
+
+    /// What all slots have covered.
+    pub fn coverage(&self, tables: &[ModuleSites]) -> Coverage {
+        self.worker.coverage(tables)
     }
 
     pub fn solver(&self) -> &Solver {
@@ -112,14 +109,14 @@ impl<'e> Slot<'e> {
 
     /// Runs of any build.
     pub fn runs(&self) -> u64 {
-        self.worker.runs() + self.covered_runs
+        self.worker.runs()
     }
 
     /// Runs a scenario that no solver made.
     pub fn start(&mut self, scenario: Scenario) -> Result<Child, ExploreError> {
         let (outcome, traced) = self.worker.trace(&scenario)?;
         let scenario = with_objects(scenario, &traced.trace);
-        let ran = self.cover(&scenario)?;
+        let ran = self.worker.cover(&scenario)?;
         Ok(Child {
             scenario,
             end: outcome.end,
@@ -128,15 +125,6 @@ impl<'e> Slot<'e> {
             went: None,
             left_at: None,
         })
-    }
-
-    fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
-        let Some(covered) = &mut self.covered else {
-            return Ok(Vec::new());
-        };
-        self.covered_runs += 1;
-        covered.run(scenario, &[self.counters.shared()])?;
-        Ok(self.counters.counted_since(&mut self.counts))
     }
 
     /// Tries all ways of a group.
@@ -181,7 +169,7 @@ impl<'e> Slot<'e> {
                 Ok(None) => Tried::Rejected,
                 Ok(Some(scenario)) => {
                     let (outcome, child) = self.worker.trace(&scenario)?;
-                    let ran = self.cover(&scenario)?;
+                    let ran = self.worker.cover(&scenario)?;
                     // Where the list of arguments ended there now is one, and reading it is no
                     // question to the input any more: nothing can be said.
                     let is_longer = scenario.argv.len() > work.scenario.argv.len();

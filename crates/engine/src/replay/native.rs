@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::execute::{ExecuteError, Executor, Settings};
+use crate::execute::{ExecuteError, Later, Settings};
 use crate::finding::{self, Key, Problem};
 use crate::minimise::{Minimised, minimise};
 use crate::run::{End, Outcome};
@@ -15,8 +15,8 @@ const TIMES: usize = 3;
 /// The builds that findings are seen on.
 #[derive(Debug)]
 pub struct Native {
-    plain: Executor,
-    checked: Option<Executor>,
+    plain: Later,
+    checked: Option<Later>,
     /// Runs of either.
     pub runs: u64,
 }
@@ -49,17 +49,22 @@ pub struct Confirmed {
 }
 
 impl Native {
-    pub fn new(
-        plain: &Path,
-        checked: Option<&Path>,
-        settings: &Settings,
-    ) -> Result<Native, ExecuteError> {
-        let sanitized = |path: &Path| Executor::new(path, with_sanitizer_options(settings));
-        Ok(Native {
-            plain: Executor::new(plain, settings.clone())?,
-            checked: checked.map(sanitized).transpose()?,
+    pub fn new(plain: &Path, checked: Option<&Path>, settings: &Settings) -> Native {
+        let sanitized = |path: &Path| Later::new(path, with_sanitizer_options(settings));
+        Native {
+            plain: Later::new(plain, settings.clone()),
+            checked: checked.map(sanitized),
             runs: 0,
-        })
+        }
+    }
+
+    /// The same builds, to be run at the same time.
+    pub fn beside(&self) -> Native {
+        Native {
+            plain: self.plain.another(),
+            checked: self.checked.as_ref().map(Later::another),
+            runs: 0,
+        }
     }
 
     /// Runs both builds once.
@@ -72,7 +77,7 @@ impl Native {
     }
 
     fn look_at(&mut self, scenario: &Scenario, builds: Builds) -> Result<Look, ExecuteError> {
-        let mut run = |executor: Option<&mut Executor>| {
+        let mut run = |executor: Option<&mut Later>| {
             let run = executor.map(|executor| executor.run(scenario, &[]));
             self.runs += u64::from(run.is_some());
             run.transpose()

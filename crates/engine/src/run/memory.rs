@@ -7,13 +7,10 @@
 
 use std::fs;
 
-use super::processes::descendants;
-
-/// Whether the descendants of `keeper` together use more than `limit` bytes,
+/// Whether these processes together use more than `limit` bytes,
 /// private and shared memory (the trace is that), mapped files not counted.
-pub(crate) fn exceeds(keeper: libc::pid_t, limit: u64) -> bool {
-    let descendants = descendants(keeper);
-    let sum = |of: fn(libc::pid_t) -> u64| -> u64 { descendants.iter().map(|pid| of(*pid)).sum() };
+pub(crate) fn exceeds(processes: &[libc::pid_t], limit: u64) -> bool {
+    let sum = |of: fn(libc::pid_t) -> u64| -> u64 { processes.iter().map(|pid| of(*pid)).sum() };
     sum(resident) > limit && sum(proportional) > limit
 }
 

@@ -185,7 +185,7 @@ pub fn run_with(launch: &Launch, shared: &[Shared<'_>]) -> Result<Outcome, RunEr
         }
         if let (None, Some(limit)) = (ended_by_us, launch.memory) {
             if now >= next_memory {
-                if memory::exceeds(watch.keeper, limit) {
+                if memory::exceeds(&processes::descendants(watch.keeper), limit) {
                     watch.end_program();
                     ended_by_us = Some((End::OutOfMemory, now));
                     continue;

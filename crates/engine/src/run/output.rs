@@ -90,10 +90,10 @@ impl Collector {
             .collect()
     }
 
-    pub fn read_available(&mut self) {
-        for stream in &mut self.streams {
-            stream.read_available();
-        }
+    /// Reads what is there; how many bytes.
+    pub fn read_available(&mut self) -> u64 {
+        let streams = self.streams.iter_mut();
+        streams.map(Stream::read_available).sum()
     }
 
     /// What was captured of standard output and standard error.
@@ -110,14 +110,15 @@ impl Collector {
 }
 
 impl Stream {
-    fn read_available(&mut self) {
+    fn read_available(&mut self) -> u64 {
         // Bounded, so that a program that writes without end cannot keep us from
         // looking at the clock.
-        const TURNS: usize = 64;
-        let mut buffer = [0; 65536];
+        const TURNS: usize = 256;
+        let before = self.captured.total;
+        let mut buffer = [0; 16 << 10];
         for _ in 0..TURNS {
             let Some(reader) = &mut self.reader else {
-                return;
+                break;
             };
             match reader.read(&mut buffer) {
                 Ok(0) => self.reader = None,
@@ -129,9 +130,10 @@ impl Stream {
                     self.captured.total += count as u64;
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(_) => self.reader = None,
             }
         }
+        self.captured.total - before
     }
 }

@@ -6,13 +6,13 @@
 //! are checked before they are handed out (nodes in [`validate`]), and what is
 //! unwritten or damaged is skipped and counted.
 
+mod memory;
 mod validate;
 mod view;
 
 use std::mem::size_of;
 use std::sync::atomic::Ordering;
 
-use memmap2::MmapRaw;
 use parallax_abi::trace::{
     self, Context, Event, EventKind, FIRST_CONTEXT, FIRST_NODE, FIRST_OBJECT, Header, Loss,
     Mismatch, Node, Object, Source, Stop, Table,
@@ -20,14 +20,15 @@ use parallax_abi::trace::{
 use parallax_abi::{Op, SiteId};
 use parallax_expr::{Label, Store, TableView};
 
-use crate::region::{Layout, Limits, Region};
+use crate::region::{Counts, Layout, Limits, Region};
+use memory::Memory;
 use validate::Bitmap;
 pub use view::{InputSource, LossRecord, ObjectView};
 
 /// The validated view of one run's trace.
 #[derive(Debug)]
 pub struct Trace {
-    map: MmapRaw,
+    memory: Memory,
     limits: Limits,
     layout: Layout,
     counts: Counts,
@@ -36,70 +37,47 @@ pub struct Trace {
     damaged_events: u32,
 }
 
-/// Entries that are there, unused first ones included: cursors, clamped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Counts {
-    nodes: u32,
-    events: u32,
-    contexts: u32,
-    objects: u32,
-    tables: u32,
-    sources: u32,
-    losses: u32,
-    mismatches: u32,
-    blob_bytes: u64,
-}
-
 impl Trace {
     /// Reads the region of a run that has ended. All writers must be gone, as they are after
     /// [`run`](crate::run::run).
     pub fn read(region: Region) -> Trace {
+        let counts = region.counts();
         let (map, limits, layout) = region.into_parts();
+        Trace::new(Memory::Mapped(map), limits, layout, counts)
+    }
+
+    /// As [`Trace::read`], but leaves the region behind, empty, for another run. Only if the trace is small: `None` for
+    /// one that is better left where it is.
+    pub fn copy(region: &mut Region) -> Option<Trace> {
+        let counts = region.counts();
+        let layout = Layout::new(&counts, memory::ALIGNMENT);
+        if layout.total > memory::MOST_COPIED {
+            return None;
+        }
+        let memory = Memory::copy(region, &counts, &layout);
+        let limits = *region.limits();
+        region.reset(&counts);
+        Some(Trace::new(memory, limits, layout, counts))
+    }
+
+    fn new(memory: Memory, limits: Limits, layout: Layout, counts: Counts) -> Trace {
         let mut trace = Trace {
-            map,
+            memory,
             limits,
             layout,
-            counts: Counts {
-                nodes: 0,
-                events: 0,
-                contexts: 0,
-                objects: 0,
-                tables: 0,
-                sources: 0,
-                losses: 0,
-                mismatches: 0,
-                blob_bytes: 0,
-            },
+            counts,
             valid_nodes: Bitmap::default(),
             damaged_nodes: 0,
             damaged_events: 0,
         };
-        trace.counts = trace.clamp_cursors();
         (trace.valid_nodes, trace.damaged_nodes) = validate::nodes(&trace);
         trace.damaged_events = trace.counts.events - trace.events().count() as u32;
         trace
     }
 
     fn header(&self) -> &Header {
-        // SAFETY: the mapping starts with a page that holds a header; all bit patterns are valid;
-        // what changes is atomic.
-        unsafe { &*self.map.as_ptr().cast::<Header>() }
-    }
-
-    fn clamp_cursors(&self) -> Counts {
-        let (header, limits) = (self.header(), &self.limits);
-        let order = Ordering::Acquire;
-        Counts {
-            nodes: header.nodes.load(order).min(limits.nodes),
-            events: header.events.load(order).min(limits.events),
-            contexts: header.contexts.load(order).min(limits.contexts),
-            objects: header.objects.load(order).min(limits.objects),
-            tables: header.tables.load(order).min(limits.tables),
-            sources: header.sources.load(order).min(limits.sources),
-            losses: header.losses.load(order).min(limits.losses),
-            mismatches: header.mismatches.load(order).min(limits.mismatches),
-            blob_bytes: header.blob_bytes.load(order).min(limits.blob_bytes),
-        }
+        // SAFETY: the memory starts with a header; all bit patterns are valid; what changes is atomic.
+        unsafe { &*self.memory.start().cast::<Header>() }
     }
 
     /// The first `count` entries of the array at `offset`.
@@ -109,9 +87,9 @@ impl Trace {
     /// capacity.
     unsafe fn array<T>(&self, offset: u64, count: u32) -> &[T] {
         debug_assert!(offset + u64::from(count) * size_of::<T>() as u64 <= self.layout.total);
-        // SAFETY: inside the mapping and page aligned by `Layout`; nobody writes any more.
+        // SAFETY: inside the memory and aligned by `Layout`; nobody writes any more.
         unsafe {
-            let start = self.map.as_ptr().add(offset as usize).cast();
+            let start = self.memory.start().add(offset as usize).cast();
             std::slice::from_raw_parts(start, count as usize)
         }
     }
@@ -154,7 +132,7 @@ impl Trace {
     fn blobs(&self) -> &[u8] {
         // SAFETY: bytes; clamped to the capacity.
         unsafe {
-            let start = self.map.as_ptr().add(self.layout.blobs as usize);
+            let start = self.memory.start().add(self.layout.blobs as usize);
             std::slice::from_raw_parts(start, self.counts.blob_bytes as usize)
         }
     }

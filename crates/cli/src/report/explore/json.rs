@@ -67,6 +67,9 @@ pub fn render(report: &ExploreReport) -> String {
             "tests": summary.tests,
             "unconfirmed": summary.unconfirmed,
             "flaky": summary.flaky,
+            "limited": summary.limited.iter()
+                .map(|(limit, count)| (limit.name().to_owned(), (*count).into()))
+                .collect::<serde_json::Map<String, Value>>(),
             "open": summary.progress.open,
             "blocks": share(totals.blocks.covered, totals.blocks.total),
             "branch_sides": share(totals.branch_sides.covered, totals.branch_sides.total),

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use parallax_engine::coverage::Share;
-use parallax_engine::explore::Ended;
+use parallax_engine::explore::{Ended, Limit};
 
 use super::ExploreReport;
 use crate::console::Palette;
@@ -103,6 +103,14 @@ pub fn render(report: &ExploreReport) -> String {
                 counted(summary.flaky, "flaky error")
             ),
         );
+    }
+    for (end, count) in &summary.limited {
+        let runs = counted(*count, "run");
+        let how = match end {
+            Limit::Memory => "used more memory than --memory allows",
+            Limit::Processes => "started too many processes",
+        };
+        row("stopped", format!("{runs} that {how}: no error is claimed"));
     }
     row(
         "kept",
