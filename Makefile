@@ -37,7 +37,7 @@ test: build ## Build and run all tests
 demo: build ## Show the tool at work on a small program with a git history
 	@scripts/demo $(RELEASE)
 
-bench: build ## CPU time of traced against plain programs, as a table
+bench: build ## CPU time of traced against plain programs and of exploration, as tables
 	$(CARGO) run --release -q -p xtask -- bench
 
 evaluate: build ## Explore programs of coreutils from nothing, as a table (PROGRAMS=..., SECONDS=300)

@@ -1,10 +1,12 @@
-//! CPU time of traced against plain programs.
+//! CPU time of traced against plain programs, and of exploration.
 //!
-//! Three tables: without symbolic data (the traced program, no trace attached),
+//! Three tables about single runs: without symbolic data (the traced program, no trace attached),
 //! with symbolic data (`parallax trace`, CPU time of the child), and what a run costs
 //! before the program does anything. Ratios are taken within one run of this command, so that
 //! they can be compared between machines; seconds cannot. The peers' figures were
 //! measured once, on another day, and include solving, which tracing does not.
+
+mod exploration;
 
 use crate::coreutils::Place;
 use anyhow::{Context, Result, ensure};
@@ -152,18 +154,26 @@ const SYMBOLIC: &[Row] = &[
     },
 ];
 
-/// Runs everything; the best of `repeat` counts.
+/// Runs everything, with the load of the machine before and after; the best of `repeat` counts.
 pub fn run(place: &Place, repeat: usize) -> Result<String> {
     let bench = Bench {
         place,
         repeat: repeat.max(1),
         scratch: tempfile::tempdir()?,
     };
-    let mut text = String::new();
+    let mut text = format!("Load before: {}.\n\n", load());
     bench.concrete(&mut text)?;
     bench.symbolic(&mut text)?;
     bench.start_up(&mut text)?;
+    bench.exploration(&mut text)?;
+    let _ = writeln!(text, "\nLoad after: {}.", load());
     Ok(text)
+}
+
+/// Processes that wanted a processor, of late: measurements on a busy machine are slower throughout.
+fn load() -> String {
+    let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    text.split(' ').next().unwrap_or("unknown").to_owned()
 }
 
 struct Bench<'a> {

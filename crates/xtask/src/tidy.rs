@@ -65,7 +65,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("parallax-torture", &[]),
-    ("xtask", &["parallax-engine", "parallax-torture"]),
+    (
+        "xtask",
+        &["parallax-engine", "parallax-solver", "parallax-torture"],
+    ),
 ];
 
 /// All violations, one line each.
