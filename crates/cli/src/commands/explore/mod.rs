@@ -1,5 +1,6 @@
 //! `parallax explore`: new inputs for new paths and errors.
 
+mod groups;
 pub mod seed;
 pub(super) mod watch;
 

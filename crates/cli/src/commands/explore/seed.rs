@@ -8,6 +8,7 @@ use std::path::{Component as Part, Path, PathBuf};
 use parallax_engine::explore::{ArgumentGroup, Described, Shape};
 use parallax_engine::scenario::{Bytes, Scenario};
 
+use super::groups::Groups;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -33,13 +34,8 @@ pub struct StartArguments {
     #[command(flatten)]
     given: GivenArguments,
 
-    /// From nothing: between MIN and MAX arguments of at most LEN bytes (may be repeated)
-    #[arg(long, num_args = 3, value_names = ["MIN", "MAX", "LEN"], action = clap::ArgAction::Append)]
-    sym_args: Vec<usize>,
-
-    /// From nothing: one argument of at most LEN bytes (may be repeated)
-    #[arg(long, value_name = "LEN")]
-    sym_arg: Vec<usize>,
+    #[command(flatten)]
+    groups: Groups,
 
     /// From nothing: a standard input of N bytes
     #[arg(long, value_name = "N", conflicts_with = "stdin")]
@@ -90,10 +86,8 @@ pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Fai
         environment,
         notes,
     } = start(&asked.given, arguments)?;
-    let from_nothing = !asked.sym_args.is_empty()
-        || !asked.sym_arg.is_empty()
-        || asked.sym_stdin.is_some()
-        || !asked.sym_file.is_empty();
+    let from_nothing =
+        !asked.groups.0.is_empty() || asked.sym_stdin.is_some() || !asked.sym_file.is_empty();
     let shape = if from_nothing {
         Shape::Described(Box::new(described(asked, scenario)?))
     } else {
@@ -141,24 +135,15 @@ pub fn given(
 }
 
 fn described(asked: &StartArguments, given: Scenario) -> Result<Described, Failure> {
-    let one = |length: &usize| ArgumentGroup {
-        least: 1,
-        most: 1,
-        length: *length,
-    };
-    let mut groups: Vec<ArgumentGroup> = asked.sym_arg.iter().map(one).collect();
-    for group in asked.sym_args.chunks(3) {
-        if let [least, most, length] = *group {
-            if least > most {
-                let message = format!("--sym-args {least} {most} {length}: MIN is larger than MAX");
-                return Err(Failure::new(Exit::Usage, message));
-            }
-            groups.push(ArgumentGroup {
-                least,
-                most,
-                length,
-            });
-        }
+    let groups = asked.groups.0.clone();
+    if let Some(group) = groups.iter().find(|group| group.least > group.most) {
+        let ArgumentGroup {
+            least,
+            most,
+            length,
+        } = group;
+        let message = format!("--sym-args {least} {most} {length}: MIN is larger than MAX");
+        return Err(Failure::new(Exit::Usage, message));
     }
     let mut files: Vec<(Bytes, usize)> = Vec::new();
     for file in asked.sym_file.chunks(2) {
