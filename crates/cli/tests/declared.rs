@@ -123,6 +123,28 @@ fn memory_that_klee_makes_symbolic_is_input_with_the_contents_of_the_test_case()
 }
 
 #[test]
+fn a_size_that_depends_on_the_input_is_fixed_and_told() {
+    let bench = Bench::new(
+        r#"#include <klee/klee.h>
+        int main(void) {
+            unsigned char size, text[300];
+            klee_make_symbolic(&size, sizeof size, "size");
+            klee_make_symbolic(text, size + 1u, "text");
+            return text[0] == 'x';
+        }"#,
+    );
+    bench.give(&[&[3], b"xyz"]);
+    let report = bench.trace();
+    assert_eq!(report["result"]["exit"], 1);
+    assert_eq!(list(&report, "losses", "function"), ["klee_make_symbolic"]);
+    assert_eq!(report["fixed"][0]["value"], "4", "{}", report["fixed"]);
+    assert_eq!(
+        list(&report, "branches", "condition"),
+        ["object(\"text\")[0] == 'x'"]
+    );
+}
+
+#[test]
 fn an_assumption_is_no_branch_and_ends_the_program_silently() {
     let bench = Bench::new(
         r#"#include <klee/klee.h>

@@ -31,10 +31,21 @@ enum { report_assertion = 1, report_error = 2, report_reached = 3 };
 void __plx_declare(void *address, size_t size, unsigned number, const char *name);
 void __plx_report(unsigned kind, const char *message);
 void __plx_m_klee_assume(uintptr_t condition);
+unsigned __plx_peek(const void *address, size_t size);
+void __plx_lose(const char *function);
+void __plx_fix(void *variable, size_t size);
 
 #define LABEL(address, size, number, name) __plx_declare(address, size, number, name)
 #define REPORT(kind, message) __plx_report(kind, message)
 #define ASSUME(condition) __plx_m_klee_assume((uintptr_t)(condition))
+/* A variable counts with its present value alone: if that depends on the input, the trace says so. */
+#define CONCRETE(variable, function)                                                               \
+    do {                                                                                           \
+        if (__plx_peek(&(variable), sizeof(variable))) {                                           \
+            __plx_lose(function);                                                                  \
+            __plx_fix(&(variable), sizeof(variable));                                              \
+        }                                                                                          \
+    } while (0)
 
 #else
 
@@ -42,6 +53,7 @@ void __plx_m_klee_assume(uintptr_t condition);
 #define LABEL(address, size, number, name) ((void)(number))
 #define REPORT(kind, message) ((void)(kind))
 #define ASSUME(condition) ((condition) ? (void)0 : _Exit(0))
+#define CONCRETE(variable, function) ((void)(variable))
 
 #endif
 

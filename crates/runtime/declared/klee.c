@@ -5,6 +5,7 @@
 
 void NAME(klee_make_symbolic)(void *address, size_t size, const char *name)
 {
+    CONCRETE(size, "klee_make_symbolic");
     declare(address, size, name ? name : "", NULL);
 }
 
