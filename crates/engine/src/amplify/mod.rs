@@ -71,9 +71,9 @@ pub fn amplify(
         settings: &options.settings,
         solver: &options.solver,
     };
-    let mut workers = Vec::new();
-    for _ in 0..WORKERS {
-        workers.push(Worker::new(programs, means, &sites)?);
+    let mut workers = vec![Worker::new(programs, means, &sites)?];
+    while workers.len() < WORKERS {
+        workers.push(workers[0].beside());
     }
     let mut amplifier = Amplifier::new(options, &sites, observer);
     let ended = amplifier.run(&mut workers)?;
