@@ -65,7 +65,9 @@ pub struct Header {
     /// So many bytes at the start of the blobs are the names of the environment variables whose values
     /// are symbolic, each ended by NUL. Who creates the region starts the blob cursor behind them.
     pub environment_length: u32,
-    pub padding: u32,
+    /// So many bytes behind those are the names of the files and folders that the run was given, relative to its
+    /// working directory and in a fixed order, each ended by NUL.
+    pub given_length: u32,
     /// Next free index of each array (number of bytes for blobs).
     pub nodes: AtomicU32,
     pub events: AtomicU32,
@@ -267,6 +269,9 @@ pub enum Concretized {
     Argument = 6,
     /// Operand of an operation that the expression language lacks.
     Operand = 7,
+    /// What the system or a function without a model answered rests on it, and nobody can say what the answer
+    /// would be otherwise: not to be turned round.
+    Answer = 8,
 }
 
 /// One step of a hash-consed call stack. Index 1 is the root (`main` and

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use parallax_abi::trace::{Event, EventKind, ObjectKind};
+use parallax_abi::trace::{Concretized, Event, EventKind, ObjectKind};
 use parallax_abi::{Op, SiteId};
 use parallax_expr::{Label, value};
 use parallax_solver::{Constraint, Holds};
@@ -24,6 +24,8 @@ pub enum Choice {
     Fixed,
     /// The object that a pointer from memory points to: what is read there is another thing for each.
     Object,
+    /// What an answer of the system rested on, kept as it was: nobody knows what else it could be.
+    Kept,
     /// A condition that the program itself demands: it is only ever changed so that it holds.
     Assumed,
 }
@@ -85,8 +87,8 @@ pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
         let Some((choice, value, high)) = decided_by(trace, sites, kind, event) else {
             continue;
         };
-        // Addresses and sizes differ between inputs that do the same.
-        let is_exact = matches!(choice, Choice::Fixed | Choice::Object);
+        // Addresses, sizes and names differ between inputs that do the same.
+        let is_exact = matches!(choice, Choice::Fixed | Choice::Object | Choice::Kept);
         let meaning = if is_exact { 0 } else { value };
         prefix = extend(prefix, event.site, choice, meaning);
         exact = extend(exact, event.site, choice, value);
@@ -116,6 +118,7 @@ pub fn decided_by(
     let same = |choice| Some((choice, value, value));
     match kind {
         EventKind::Branch | EventKind::Select => same(Choice::Side),
+        EventKind::Concretize if event.detail == Concretized::Answer as u8 => same(Choice::Kept),
         EventKind::Store | EventKind::Concretize => same(Choice::Fixed),
         EventKind::Assume => same(Choice::Assumed),
         EventKind::Switch => {

@@ -1,6 +1,6 @@
 //! From a goal to what must be asked, and from a new run to whether it got there.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use parallax_abi::SiteId;
 use parallax_solver::{Constraint, Holds, Path};
@@ -157,6 +157,28 @@ impl Wanted<'_> {
         let mut different = pairs.filter(|(old, new)| old.prefix != new.prefix);
         different.next().map(|(old, _)| old.site)
     }
+
+    /// Where both runs lost track of the input. What happened before they parted happened in both.
+    pub fn losses(&self, child: &Traced) -> Vec<String> {
+        let [old, new] = [self.traced, child].map(|run| losses(&run.trace));
+        old.intersection(&new)
+            .map(|(_, name)| name.clone())
+            .collect()
+    }
+}
+
+fn losses(trace: &Trace) -> BTreeSet<(u64, String)> {
+    let records = trace.losses().map(|loss| {
+        let name = match loss.name() {
+            name if name.is_empty() => format!("{:?}", loss.kind).to_lowercase(),
+            name => name.into_owned(),
+        };
+        (loss.site.0, name)
+    });
+    let stop = trace
+        .stop()
+        .map(|stop| (0, format!("{stop:?}").to_lowercase()));
+    records.chain(stop).collect()
 }
 
 /// What fixed things and pointers have been, by [`fixed_key`]: ranges of values.

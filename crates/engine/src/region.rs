@@ -12,6 +12,8 @@ use parallax_abi::trace::{self, Header, flags};
 use crate::shared::{Shared, SharedError, SharedMemory};
 
 const PAGE: u64 = 4096;
+/// Bytes of names of given files at most: each is compared with every name that the program makes of input.
+const MOST_NAMES: u64 = 16 << 10;
 
 /// How much a trace can hold. When something is full, tracing ends and the program goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -295,7 +297,7 @@ impl Region {
             max_table_bytes: limits.max_table_bytes,
             max_depth: limits.max_depth,
             environment_length: names.len() as u32,
-            padding: 0,
+            given_length: 0,
             nodes: trace::FIRST_NODE.into(),
             events: 0.into(),
             contexts: trace::FIRST_CONTEXT.into(),
@@ -317,6 +319,25 @@ impl Region {
             start.cast::<Header>().write(header);
             let blobs = start.add(layout.blobs as usize);
             std::ptr::copy_nonoverlapping(names.as_ptr(), blobs, names.len());
+        }
+    }
+
+    /// Tells the next run the names of what it is given, so that names made of input can be compared with
+    /// them. Too many are not told at all: then every name that exists is one that nothing is known about.
+    pub fn give(&mut self, names: impl IntoIterator<Item = Vec<u8>>) {
+        let names = names.into_iter().filter(|name| !name.contains(&0));
+        let text: Vec<u8> = names.flat_map(|name| [&name, &b"\0"[..]].concat()).collect();
+        // SAFETY: the mapping begins with a header of ours, and no program has the descriptor yet, or any more.
+        unsafe {
+            let start = self.memory.map.as_mut_ptr();
+            let header = start.cast::<Header>();
+            let used = u64::from((*header).environment_length);
+            if used + text.len() as u64 <= self.limits.blob_bytes.min(MOST_NAMES) {
+                (*header).given_length = text.len() as u32;
+                (*header).blob_bytes = (used + text.len() as u64).into();
+                let blobs = start.add((self.layout.blobs + used) as usize);
+                std::ptr::copy_nonoverlapping(text.as_ptr(), blobs, text.len());
+            }
         }
     }
 

@@ -71,6 +71,7 @@ impl Runners {
                 Some(region) => region,
                 None => Region::create(self.limits, &self.symbolic, false)?,
             };
+            region.give(scenario.names());
             let outcome = runner.traced.run(scenario, &[region.shared()])?;
             // Who ended well wrote nowhere but where its trace says.
             let copied = match outcome.end {

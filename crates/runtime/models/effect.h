@@ -1,6 +1,6 @@
 /* Models of functions that write through pointers and whose results are not input: the real
  * function does all the work, what it wrote loses its labels, and labels that went into it are
- * counted as lost. Without this a buffer that once held input would keep the labels of those bytes
+ * counted as lost; what they stand for stays as it is from there on, because the answer rests on it. Without this a buffer that once held input would keep the labels of those bytes
  * that happen to stay the same. */
 #ifndef PARALLAX_EFFECT_H
 #define PARALLAX_EFFECT_H
@@ -19,12 +19,12 @@
         return result;                                                                             \
     }
 
-/* What can be looked at. A number is fixed, too. */
+/* What can be looked at. */
 #define NOTHING 0
-#define TEXT(s) is_labelled_text(s)
-#define OBJECT(pointer) ((pointer) != NULL && __plx_peek(pointer, sizeof *(pointer)))
-#define BYTES(pointer, size) ((pointer) != NULL && __plx_peek(pointer, size))
-#define NUMBER(variable) (LABELLED(variable) && (__plx_fix(&(variable), sizeof(variable)), 1))
+#define TEXT(s) keep_text(s)
+#define OBJECT(pointer) keep(pointer, sizeof *(pointer))
+#define BYTES(pointer, size) keep(pointer, size)
+#define NUMBER(variable) fix((void *)&(variable), sizeof(variable))
 
 #define WRITTEN(condition, address, size)                                                          \
     if (condition)                                                                                 \
@@ -33,6 +33,27 @@
 static inline int is_labelled_text(const char *s)
 {
     return s != NULL && __plx_peek(s, strlen(s) + 1);
+}
+
+static inline int fix(void *variable, size_t size)
+{
+    if (!__plx_peek(variable, size))
+        return 0;
+    __plx_fix(variable, size);
+    return 1;
+}
+
+static inline int keep(const void *address, size_t size)
+{
+    if (address == NULL || !__plx_peek(address, size))
+        return 0;
+    __plx_keep(address, size);
+    return 1;
+}
+
+static inline int keep_text(const char *s)
+{
+    return s != NULL && keep(s, strlen(s) + 1);
 }
 
 #endif

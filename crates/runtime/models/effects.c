@@ -1,5 +1,5 @@
 /* Functions that ask the system or the clock: see effect.h. */
-#include "effect.h"
+#include "name.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,22 +11,23 @@
 #include <time.h>
 #include <unistd.h>
 
-AFTER(int, stat, (const char *path, struct stat *to), (path, to), TEXT(path),
+AFTER(int, stat, (const char *path, struct stat *to), (path, to), NAME(path),
       WRITTEN(result == 0, to, sizeof *to))
-AFTER(int, lstat, (const char *path, struct stat *to), (path, to), TEXT(path),
+AFTER(int, lstat, (const char *path, struct stat *to), (path, to), NAME(path),
       WRITTEN(result == 0, to, sizeof *to))
 AFTER(int, fstat, (int descriptor, struct stat *to), (descriptor, to), NUMBER(descriptor),
       WRITTEN(result == 0, to, sizeof *to))
 AFTER(int, fstatat, (int directory, const char *path, struct stat *to, int flags),
-      (directory, path, to, flags), TEXT(path), WRITTEN(result == 0, to, sizeof *to))
+      (directory, path, to, flags), NUMBER(directory) | NAME_AT(directory, path),
+      WRITTEN(result == 0, to, sizeof *to))
 AFTER(ssize_t, readlink, (const char *path, char *to, size_t size), (path, to, size),
-      TEXT(path) | NUMBER(size), WRITTEN(result > 0, to, (size_t)result))
+      NAME(path) | NUMBER(size), WRITTEN(result > 0, to, (size_t)result))
 AFTER(ssize_t, readlinkat, (int directory, const char *path, char *to, size_t size),
-      (directory, path, to, size), TEXT(path) | NUMBER(size),
+      (directory, path, to, size), NUMBER(directory) | NAME_AT(directory, path) | NUMBER(size),
       WRITTEN(result > 0, to, (size_t)result))
 AFTER(char *, getcwd, (char *to, size_t size), (to, size), NUMBER(size),
       WRITTEN(result != NULL, result, strlen(result) + 1))
-AFTER(char *, realpath, (const char *path, char *to), (path, to), TEXT(path),
+AFTER(char *, realpath, (const char *path, char *to), (path, to), NAME(path),
       WRITTEN(result != NULL, result, strlen(result) + 1))
 AFTER(int, gethostname, (char *to, size_t size), (to, size), NUMBER(size),
       WRITTEN(result == 0, to, strnlen(to, size)))

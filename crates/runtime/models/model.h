@@ -22,6 +22,7 @@ unsigned __plx_peek(const void *address, size_t size);
 void __plx_clear(void *address, size_t size);
 void __plx_lose(const char *function);
 void __plx_fix(void *variable, size_t size);
+void __plx_keep(const void *address, size_t size);
 
 /* Models written in Rust. */
 void *__plx_m_malloc(size_t size);

@@ -1,5 +1,5 @@
 /* More functions that ask the system, and times of day: see effect.h. */
-#include "effect.h"
+#include "name.h"
 #include <iconv.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -16,12 +16,13 @@
 
 AFTER(int, statx, (int directory, const char *restrict path, int flags, unsigned mask,
                    struct statx *restrict to),
-      (directory, path, flags, mask, to), TEXT(path), WRITTEN(result == 0, to, sizeof *to))
-AFTER(int, statfs, (const char *path, struct statfs *to), (path, to), TEXT(path),
+      (directory, path, flags, mask, to), NUMBER(directory) | NAME_AT(directory, path),
+      WRITTEN(result == 0, to, sizeof *to))
+AFTER(int, statfs, (const char *path, struct statfs *to), (path, to), NAME(path),
       WRITTEN(result == 0, to, sizeof *to))
 AFTER(int, fstatfs, (int descriptor, struct statfs *to), (descriptor, to), NUMBER(descriptor),
       WRITTEN(result == 0, to, sizeof *to))
-AFTER(int, statvfs, (const char *restrict path, struct statvfs *restrict to), (path, to), TEXT(path),
+AFTER(int, statvfs, (const char *restrict path, struct statvfs *restrict to), (path, to), NAME(path),
       WRITTEN(result == 0, to, sizeof *to))
 AFTER(int, fstatvfs, (int descriptor, struct statvfs *to), (descriptor, to), NUMBER(descriptor),
       WRITTEN(result == 0, to, sizeof *to))

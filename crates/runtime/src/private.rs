@@ -59,7 +59,7 @@ fn allocate() -> Option<(usize, usize)> {
         max_table_bytes: 64 << 10,
         max_depth: 1000,
         environment_length: 0,
-        padding: 0,
+        given_length: 0,
         nodes: FIRST_NODE.into(),
         events: 0.into(),
         contexts: FIRST_CONTEXT.into(),

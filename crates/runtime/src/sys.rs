@@ -98,6 +98,9 @@ pub fn advise(address: usize, size: usize, advice: usize) -> bool {
     unsafe { call(28, [address, size, advice, 0, 0, 0]) }.is_ok()
 }
 
+/// In place of a directory's descriptor: the working directory.
+pub const AT_FDCWD: i32 = -100;
+
 /// What `fstat` says about a descriptor, as far as the runtime cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileStatus {
@@ -125,21 +128,24 @@ impl FileStatus {
 }
 
 pub fn fstat(descriptor: i32) -> Result<FileStatus, Errno> {
+    status(|buffer| [descriptor as usize, buffer, 0, 0, 0, 0], 5)
+}
+
+/// The directory that a descriptor, or [`AT_FDCWD`], stands for.
+pub fn directory_status(descriptor: i32) -> Result<FileStatus, Errno> {
+    const AT_EMPTY_PATH: usize = 0x1000;
+    let path = c"".as_ptr() as usize;
+    status(
+        |buffer| [descriptor as usize, path, buffer, AT_EMPTY_PATH, 0, 0],
+        262,
+    )
+}
+
+/// A call that fills in a `struct stat` at the address that its arguments are made with.
+fn status(arguments: impl Fn(usize) -> [usize; 6], number: usize) -> Result<FileStatus, Errno> {
     let mut buffer = [0u64; 18];
     // SAFETY: the buffer has the size of the kernel's `struct stat`, 144 bytes.
-    unsafe {
-        call(
-            5,
-            [
-                descriptor as usize,
-                buffer.as_mut_ptr() as usize,
-                0,
-                0,
-                0,
-                0,
-            ],
-        )?
-    };
+    unsafe { call(number, arguments(buffer.as_mut_ptr() as usize))? };
     Ok(FileStatus {
         device: buffer[0],
         inode: buffer[1],

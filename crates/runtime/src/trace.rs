@@ -346,16 +346,26 @@ pub fn take_from(source: u32, count: u64) -> u64 {
 
 /// Names of the environment variables whose values are symbolic.
 pub fn environment_names() -> impl Iterator<Item = &'static [u8]> {
-    let length = header().map_or(0, |header| {
-        u64::from(header.environment_length).min(header.blob_capacity)
-    });
-    let names = match length {
-        0 => &[],
-        length => blob_at(0, length as usize),
-    };
-    names
+    let length = header().map_or(0, |header| header.environment_length);
+    names_at(0, length.into())
         .split(|byte| *byte == 0)
         .filter(|name| !name.is_empty())
+}
+
+/// Names of the files that the run was given: C strings, one after the other.
+pub fn given_names() -> &'static [u8] {
+    header().map_or(&[], |header| {
+        names_at(header.environment_length.into(), header.given_length.into())
+    })
+}
+
+/// Text that the region came with.
+fn names_at(start: u64, length: u64) -> &'static [u8] {
+    let capacity = header().map_or(0, |header| header.blob_capacity);
+    if length == 0 || start + length > capacity {
+        return &[];
+    }
+    blob_at(start, length as usize)
 }
 
 /// Appends a loss record. A full array loses the record, not the trace.

@@ -9,6 +9,7 @@ mod bytes;
 mod change;
 pub mod klee;
 pub mod ktest;
+mod names;
 mod result;
 
 use std::collections::{BTreeMap, BTreeSet};

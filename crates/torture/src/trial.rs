@@ -79,13 +79,13 @@ pub enum Failure {
     Unstable { run: usize },
     #[error("the plain program does not end (run {run})")]
     Endless { run: usize },
-    #[error("`parallax trace` failed (run {run}): {end:?}\n{stderr}")]
+    #[error("`parallax` failed (run {run}): {end:?}\n{stderr}")]
     Trace {
         run: usize,
         end: End,
         stderr: String,
     },
-    #[error("`parallax trace --json` is not understood (run {run})")]
+    #[error("what `parallax --json` says is not understood (run {run})")]
     Report {
         run: usize,
         #[source]
@@ -195,7 +195,7 @@ fn require_compiled(compiled: &Finished, compiler: &str) -> Result<(), Failure> 
 }
 
 /// Where one run happens: a folder with the input file and standard input.
-struct Place<'a> {
+pub(crate) struct Place<'a> {
     number: usize,
     folder: PathBuf,
     stdin: PathBuf,
@@ -203,7 +203,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn prepare(directory: &Path, number: usize, run: &'a Run) -> Result<Place<'a>, Failure> {
+    pub fn prepare(directory: &Path, number: usize, run: &'a Run) -> Result<Place<'a>, Failure> {
         let folder = directory.join(format!("run-{number}"));
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(FILE_NAME), &run.file)?;
@@ -227,6 +227,15 @@ impl<'a> Place<'a> {
             stdin,
             run,
         })
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// A file with the standard input.
+    pub fn stdin(&self) -> &Path {
+        &self.stdin
     }
 
     fn command(&self, program: &Path) -> Command {

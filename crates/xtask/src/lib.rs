@@ -9,6 +9,7 @@ pub mod bench;
 pub mod commands;
 pub mod coreutils;
 pub mod evaluate;
+pub mod flips;
 pub mod selfcheck;
 pub mod served;
 pub mod suite;

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use xtask::coreutils::Place;
-use xtask::{bench, evaluate, selfcheck, served, suite, tidy};
+use xtask::{bench, evaluate, flips, selfcheck, served, suite, tidy};
 
 #[derive(Parser)]
 #[command(about = "Developer commands of Parallax")]
@@ -54,6 +54,24 @@ enum Command {
         seconds: u64,
         /// Only these programs.
         programs: Vec<String>,
+    },
+    /// Count the inputs that take the branch they were made for, over generated programs and coreutils.
+    Flips {
+        /// The tool under test; parallax-cc is expected beside it.
+        #[arg(long, env = "PARALLAX", default_value = "target/release/parallax")]
+        parallax: PathBuf,
+        /// A folder with coreutils' programs, built with parallax-cc.
+        #[arg(long, default_value = "/var/tmp/parallax-coreutils/plain")]
+        programs: PathBuf,
+        /// Programs of our generator.
+        #[arg(long, default_value_t = 100)]
+        generated: u64,
+        /// Command lines of tests/coreutils-commands.txt, of as many programs as there are.
+        #[arg(long, default_value_t = 50)]
+        commands: usize,
+        /// Only command lines that contain this text.
+        #[arg(long, default_value = "")]
+        only: String,
     },
     /// Compare runs of a run server with runs of fresh processes, and measure both.
     Served {
@@ -133,6 +151,19 @@ fn main() -> Result<ExitCode> {
             println!("{}", evaluate::run(&place.open()?, &programs, seconds)?);
             true
         }
+        Command::Flips {
+            parallax,
+            programs,
+            generated,
+            commands,
+            only,
+        } => flips::run(&flips::Plan {
+            parallax: &parallax,
+            programs: &programs,
+            generated,
+            commands,
+            only: &only,
+        })?,
         Command::Served {
             parallax,
             programs,

@@ -102,6 +102,7 @@ pub fn concretized(detail: u8) -> &'static str {
             Concretized::Operand,
             "operand of an operation that expressions lack",
         ),
+        (Concretized::Answer, "what an answer of the system rests on"),
     ];
     reasons
         .iter()

@@ -167,6 +167,8 @@ pub struct Miss {
     pub left_at: Option<SiteId>,
     pub from: Scenario,
     pub scenario: Scenario,
+    /// Where both runs lost track of the input: what can explain it.
+    pub losses: Vec<String>,
 }
 
 /// What became of the inputs that the solver made.
@@ -175,6 +177,8 @@ pub struct Flips {
     /// Went where they should.
     pub taken: u64,
     pub missed: u64,
+    /// Of those that missed: made from a run that lost track of the input nowhere, so something is wrong.
+    pub unexplained: u64,
     pub infeasible: u64,
     pub undecided: u64,
     pub rejected: u64,

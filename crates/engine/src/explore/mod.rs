@@ -288,12 +288,14 @@ impl<'e> Explorer<'e> {
 
     fn miss(&mut self, candidate: &Candidate, child: &Child) {
         self.flips.missed += 1;
+        self.flips.unexplained += u64::from(child.losses.is_empty());
         if self.misses.len() < MOST_MISSES {
             self.misses.push(Miss {
                 wanted: candidate.site,
                 left_at: child.left_at,
                 from: self.runs[candidate.run as usize].scenario.clone(),
                 scenario: child.scenario.clone(),
+                losses: child.losses.clone(),
             });
         }
     }

@@ -56,6 +56,8 @@ pub struct Child {
     pub went: Option<bool>,
     /// If it did not: where it left the path.
     pub left_at: Option<SiteId>,
+    /// If it did not: where it and the run that it was made from lost track of the input.
+    pub losses: Vec<String>,
 }
 
 /// What a slot brings back.
@@ -124,6 +126,7 @@ impl<'e> Slot<'e> {
             ran,
             went: None,
             left_at: None,
+            losses: Vec::new(),
         })
     }
 
@@ -175,9 +178,9 @@ impl<'e> Slot<'e> {
                     let is_longer = scenario.argv.len() > work.scenario.argv.len();
                     let went = wanted.went(candidate.goal, &child);
                     let went = went.filter(|went| *went || !is_longer);
-                    let left_at = match went {
-                        Some(false) => wanted.parting(&child),
-                        _ => None,
+                    let (left_at, losses) = match went {
+                        Some(false) => (wanted.parting(&child), wanted.losses(&child)),
+                        _ => (None, Vec::new()),
                     };
                     let scenario = with_objects(scenario, &child.trace);
                     Tried::Ran(Box::new(Child {
@@ -187,6 +190,7 @@ impl<'e> Slot<'e> {
                         ran,
                         went,
                         left_at,
+                        losses,
                     }))
                 }
             };

@@ -81,7 +81,7 @@ impl Explorer<'_> {
             Choice::Assumed if decision.value == 0 => {
                 offer(Goal::Otherwise { decision: number }, 1);
             }
-            Choice::Assumed => {}
+            Choice::Assumed | Choice::Kept => {}
             Choice::Side => offer(Goal::Side { decision: number }, decision.value ^ 1),
             Choice::Case => {
                 for case in path::cases(self.sites, decision.site) {

@@ -38,6 +38,8 @@ pub struct Inputs {
     argument_count: u32,
     /// Pipes and sockets between parts of the program itself.
     own: Seen,
+    /// The working directory at the start of the first process: device and inode.
+    start: Option<(u64, u64)>,
 }
 
 /// A descriptor whose bytes are symbolic.
@@ -56,13 +58,16 @@ impl Inputs {
             by_identity: Map::new(),
             argument_count: 0,
             own: Seen::new(),
+            start: None,
         }
     }
 
     /// Remembers what standard input is at the start of the program. In a program that another
     /// traced one executed it is input only if it is the same file.
     pub fn set_up(&mut self, is_first_process: bool) {
-        if !is_first_process {
+        if is_first_process {
+            self.start = directory(sys::AT_FDCWD);
+        } else {
             self.disown_inherited();
         }
         let Ok(status) = sys::fstat(0) else { return };
@@ -141,6 +146,16 @@ const NO_SOURCE: Source = Source {
 
 fn identity(status: FileStatus) -> u64 {
     hash::pair(status.device, status.inode)
+}
+
+fn directory(descriptor: i32) -> Option<(u64, u64)> {
+    let status = sys::directory_status(descriptor).ok()?;
+    Some((status.device, status.inode))
+}
+
+/// Whether a directory's descriptor stands for the directory that the run started in.
+pub fn is_start(core: &Core, descriptor: i32) -> bool {
+    core.inputs.start.is_some() && core.inputs.start == directory(descriptor)
 }
 
 /// The symbolic stream behind a descriptor, if it is one.

@@ -17,6 +17,7 @@ mod ending;
 mod giving_up;
 mod mapping;
 mod memory;
+mod names;
 mod reading;
 mod signals;
 mod sockets;

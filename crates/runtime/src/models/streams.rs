@@ -338,21 +338,17 @@ pub unsafe extern "C" fn __plx_m_fclose(file: *mut File) -> i32 {
     }
 }
 
+/// `freopen`, for its model in C.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn __plx_m_freopen(
+pub unsafe extern "C" fn __plx_reopen(
     path: *const u8,
     mode: *const u8,
     file: *mut File,
 ) -> *mut File {
-    let [lpath, lmode, _] = take::<3>(own!(__plx_m_freopen));
-    fix(lpath, path as u64, Concretized::Argument);
-    fix(lmode, mode as u64, Concretized::Argument);
     // SAFETY: the program's own call.
     unsafe {
         abandon_buffer(file);
-        let stream = freopen(path, mode, file);
-        give(own!(__plx_m_freopen), 0);
-        stream
+        freopen(path, mode, file)
     }
 }
 

@@ -110,7 +110,7 @@ impl Region {
             max_table_bytes: 4096,
             max_depth: 500,
             environment_length: 0,
-            padding: 0,
+            given_length: 0,
             nodes: FIRST_NODE.into(),
             events: 0.into(),
             contexts: FIRST_CONTEXT.into(),

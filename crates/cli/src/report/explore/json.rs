@@ -78,6 +78,7 @@ pub fn render(report: &ExploreReport) -> String {
             "flips": {
                 "taken": flips.taken,
                 "missed": flips.missed,
+                "unexplained": flips.unexplained,
                 "infeasible": flips.infeasible,
                 "undecided": flips.undecided,
                 "rejected": flips.rejected,
@@ -88,6 +89,7 @@ pub fn render(report: &ExploreReport) -> String {
                     "left_at": place(report.sites, miss.left_at),
                     "from": miss.from,
                     "scenario": miss.scenario,
+                    "losses": miss.losses,
                 })
             }).collect::<Vec<_>>(),
             "solver": {
