@@ -87,10 +87,12 @@ pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
         let Some((choice, value, high)) = decided_by(trace, sites, kind, event) else {
             continue;
         };
-        // Addresses, sizes and names differ between inputs that do the same.
-        let is_exact = matches!(choice, Choice::Fixed | Choice::Object | Choice::Kept);
-        let meaning = if is_exact { 0 } else { value };
-        prefix = extend(prefix, event.site, choice, meaning);
+        // Addresses and sizes differ between inputs that do the same; so does how much there is to keep of a name.
+        prefix = match choice {
+            Choice::Kept => prefix,
+            Choice::Fixed | Choice::Object => extend(prefix, event.site, choice, 0),
+            _ => extend(prefix, event.site, choice, value),
+        };
         exact = extend(exact, event.site, choice, value);
         list.push(Decision {
             choice,
@@ -105,6 +107,12 @@ pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
         });
     }
     list
+}
+
+/// The decisions that runs on the same path have in common: all but what was only kept.
+pub fn shared(list: &[Decision]) -> impl Iterator<Item = &Decision> {
+    list.iter()
+        .filter(|decision| decision.choice != Choice::Kept)
 }
 
 /// What an event decides, if anything.

@@ -137,14 +137,17 @@ impl Wanted<'_> {
             _ => new != old.value,
         };
         let index = decision as usize;
-        let before = |list: &[Decision]| match index.checked_sub(1) {
+        let before = |index: usize, list: &[Decision]| match index.checked_sub(1) {
             Some(last) => list.get(last).map(|decision| decision.prefix),
             None => Some(path::START),
         };
-        let went = child.decisions.get(index).is_some_and(|new| {
+        let rank = path::shared(&self.traced.decisions[..index]).count();
+        let numbered = child.decisions.iter().enumerate();
+        let mut shared = numbered.filter(|(_, new)| new.choice != Choice::Kept);
+        let went = shared.nth(rank).is_some_and(|(at, new)| {
             new.site == old.site
                 && is_wanted(new.value)
-                && before(&child.decisions) == before(&self.traced.decisions)
+                && before(at, &child.decisions) == before(index, &self.traced.decisions)
         });
         Some(went)
     }
@@ -153,7 +156,7 @@ impl Wanted<'_> {
 impl Wanted<'_> {
     /// Where a run first decided otherwise than the one that it was made from.
     pub fn parting(&self, child: &Traced) -> Option<SiteId> {
-        let pairs = self.traced.decisions.iter().zip(&child.decisions);
+        let pairs = path::shared(&self.traced.decisions).zip(path::shared(&child.decisions));
         let mut different = pairs.filter(|(old, new)| old.prefix != new.prefix);
         different.next().map(|(old, _)| old.site)
     }
