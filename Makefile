@@ -19,7 +19,7 @@ RELEASE := $(TARGET)/release
 export PARALLAX := $(RELEASE)/parallax
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo bench evaluate torture coreutils-check selfcheck-coreutils install lint
+.PHONY: help setup build test demo bench evaluate torture flips coreutils-check selfcheck-coreutils install lint
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ torture: build ## 500 generated and 500 csmith programs, 10,000 cases per family
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED)
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED) --csmith
 	$(CARGO) run --release -q -p parallax-torture -- models --cases $(CASES) --seed $(SEED)
+
+flips: build ## Share of inputs that take the branch they were made for, over generated programs and coreutils
+	$(CARGO) run --release -q -p xtask -- flips
 
 coreutils-check: build ## coreutils' own test suite, plain against traced (TESTS=..., RESUME=1)
 	$(CARGO) run --release -q -p xtask -- coreutils-check $(if $(RESUME),--resume) $(TESTS)

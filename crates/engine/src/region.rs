@@ -326,7 +326,9 @@ impl Region {
     /// them. Too many are not told at all: then every name that exists is one that nothing is known about.
     pub fn give(&mut self, names: impl IntoIterator<Item = Vec<u8>>) {
         let names = names.into_iter().filter(|name| !name.contains(&0));
-        let text: Vec<u8> = names.flat_map(|name| [&name, &b"\0"[..]].concat()).collect();
+        let text: Vec<u8> = names
+            .flat_map(|name| [&name, &b"\0"[..]].concat())
+            .collect();
         // SAFETY: the mapping begins with a header of ours, and no program has the descriptor yet, or any more.
         unsafe {
             let start = self.memory.map.as_mut_ptr();

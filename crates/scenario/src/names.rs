@@ -45,11 +45,7 @@ mod tests {
 
     fn with_files() -> Scenario {
         Scenario {
-            files: [
-                (b"in/data/a".into(), b"".into()),
-                (b"b".into(), b"".into()),
-            ]
-            .into(),
+            files: [(b"in/data/a".into(), b"".into()), (b"b".into(), b"".into())].into(),
             directories: [b"in/empty".into()].into(),
             links: [(b"in/link".into(), b"data".into())].into(),
             ..Scenario::default()

@@ -1,0 +1,44 @@
+//! A share of `make flips`: inputs that the solver made for a branch of a generated program take it.
+//!
+//! Needs the release binaries of `make build` (`PARALLAX` names another one).
+
+use parallax_torture::flips::{Flips, explore_generated};
+use parallax_torture::trial::Tool;
+use std::path::PathBuf;
+
+const SHARE: u64 = 4;
+
+fn tool() -> Tool {
+    let parallax = std::env::var_os("PARALLAX").map_or_else(
+        || {
+            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
+                || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"),
+                PathBuf::from,
+            );
+            target.join("release/parallax")
+        },
+        PathBuf::from,
+    );
+    let shown = parallax.display();
+    assert!(
+        parallax.exists(),
+        "{shown} is missing: run `make build` first"
+    );
+    Tool::new(parallax)
+}
+
+#[test]
+fn inputs_made_for_a_branch_of_a_generated_program_take_it() {
+    let tool = tool();
+    let mut flips = Flips::default();
+    let mut misses = Vec::new();
+    for seed in 1..=SHARE {
+        let folder = tempfile::tempdir().unwrap();
+        let explored = explore_generated(&tool, seed, folder.path()).unwrap();
+        flips += explored.flips;
+        misses.extend(explored.misses.iter().map(|miss| format!("{seed}: {miss}")));
+    }
+    assert!(flips.made() >= 20, "hardly anything to flip: {flips:?}");
+    assert_eq!(flips.unexplained, 0, "{}", misses.join("\n"));
+    assert!(flips.share() >= 99.5, "{}", misses.join("\n"));
+}
