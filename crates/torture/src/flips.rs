@@ -14,8 +14,10 @@ use std::time::Duration;
 
 /// Includes compiles; on a busy machine they take minutes.
 const TIMEOUT: Duration = Duration::from_secs(900);
-/// Traced runs of one exploration at most.
+/// Traced runs of one exploration at most, and seconds: programs that compute with floating point ask the
+/// solver what takes it long.
 const RUNS: &str = "1000";
+const SECONDS: &str = "60";
 
 /// What became of the inputs that a solver made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -98,6 +100,7 @@ pub fn explore(
 ) -> Result<Explored, Failure> {
     command
         .args(["explore", "--json", "--generations", "1", "--runs", RUNS])
+        .args(["--time", SECONDS])
         .args(["--no-sanitizers", "--no-coverage", "--jobs", "1"])
         .arg("--stdin")
         .arg(stdin)

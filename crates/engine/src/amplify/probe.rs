@@ -517,7 +517,7 @@ fn goals(probed: &Probed, sites: &SiteMap, at: usize) -> Vec<Vec<Goal>> {
         Choice::Side => vec![vec![Goal::Side { decision: index }]],
         Choice::Object => vec![vec![Goal::Otherwise { decision: index }]],
         Choice::Assumed if decision.value == 0 => vec![vec![Goal::Otherwise { decision: index }]],
-        Choice::Assumed | Choice::Fixed => Vec::new(),
+        Choice::Assumed | Choice::Fixed | Choice::Kept => Vec::new(),
         Choice::Case => {
             let Some(site) = sites.get(decision.site) else {
                 return Vec::new();
