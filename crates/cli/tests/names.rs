@@ -51,7 +51,15 @@ fn exit_codes(folder: &Folder, program: &str) -> Vec<Option<i32>> {
 fn a_file_is_found_by_its_name_and_every_branch_behind_a_name_is_taken() {
     let folder = Folder::new();
     let program = build(&folder, "names");
-    let shape = ["--sym-arg", "4", "--sym-file", "data", "2"];
+    let shape = [
+        "--sym-arg",
+        "4",
+        "--sym-file",
+        "data",
+        "2",
+        "--keep",
+        "paths",
+    ];
     let options = [&[program.as_str(), "--runs", "400"][..], &shape].concat();
     let report = explore(&folder, &options, 1);
     let found = &report["findings"][0];
@@ -59,7 +67,7 @@ fn a_file_is_found_by_its_name_and_every_branch_behind_a_name_is_taken() {
     assert_eq!(found["scenario"]["argv"][0], "data");
     let flips = &report["stats"]["flips"];
     assert_eq!(flips["missed"], 0, "{:#}", report["stats"]["misses"]);
-    assert!(flips["taken"].as_u64().unwrap() > 20, "{flips}");
+    assert!(flips["taken"].as_u64().unwrap() >= 15, "{flips}");
     // Missing, missing with q, the file, `.` or `/`, `..`; the abort has no exit code.
     let expected = [None, Some(0), Some(1), Some(4), Some(5), Some(6)];
     assert_eq!(exit_codes(&folder, "names"), expected);
