@@ -65,6 +65,9 @@ macro_rules! runtime_entries {
             /// Fixes a labelled value to its present one; `reason` is a `Concretized`.
             CONCRETIZE = __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) -> void;
 
+            /// Fixes what a label stands for, because it went where expressions cannot follow it.
+            GIVE_UP = __plx_give_up(label: u32, site: u64) -> void;
+
             /// An object on the stack begins to live: clears its labels, registers bounds.
             ALLOCA = __plx_alloca(address: ptr, size: u64) -> void;
             /// `va_start`: `list` is the `va_list` just initialised; `labels` points to a copy of

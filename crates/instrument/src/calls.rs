@@ -91,7 +91,7 @@ impl Tracer<'_> {
                     stores.push((label, tls::ARGS_OFFSET + 4 * slot));
                     all.push(label);
                 } else {
-                    self.loss(label, LossKind::Arguments, "call", site);
+                    self.give_up(&[label], LossKind::Arguments, "call", site);
                 }
                 slot += 1;
             }
@@ -103,7 +103,7 @@ impl Tracer<'_> {
                         stores.push((label, tls::VARIADIC_OFFSET + 4 * variadic_slot));
                         all.push(label);
                     } else {
-                        self.loss(label, LossKind::Arguments, "call", site);
+                        self.give_up(&[label], LossKind::Arguments, "call", site);
                     }
                 }
             }
@@ -172,8 +172,7 @@ impl Tracer<'_> {
         let labels: Vec<Value> = (0..instruction.argument_count())
             .flat_map(|index| self.labels_of(instruction.operand(index)))
             .collect();
-        let any = self.any(&labels);
-        self.loss(any, LossKind::Instruction, "inline assembly", site);
+        self.give_up(&labels, LossKind::Instruction, "inline assembly", site);
     }
 }
 

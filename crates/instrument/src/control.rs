@@ -72,7 +72,7 @@ impl Tracer<'_> {
                         .store(*label, self.tls(tls::RESULT_OFFSET + 4 * leaf));
                 }
                 for label in labels.iter().skip(tls::MAX_RESULTS) {
-                    self.loss(*label, LossKind::Arguments, "return", site);
+                    self.give_up(&[*label], LossKind::Arguments, "return", site);
                 }
                 let own = self
                     .builder

@@ -61,8 +61,7 @@ impl Tracer<'_> {
                 let labels: Vec<Value> = (0..call.argument_count())
                     .flat_map(|index| self.labels_of(call.operand(index)))
                     .collect();
-                let any = self.any(&labels);
-                self.loss(any, LossKind::Instruction, name, site);
+                self.give_up(&labels, LossKind::Instruction, name, site);
             }
         }
     }

@@ -129,8 +129,8 @@ impl Tracer<'_> {
                 };
                 label = self.unary_label(Op::ZExt, operand, 8 * size as u32, 0, site);
             } else if u64::from(bits) != 8 * size {
-                self.loss(
-                    label,
+                self.give_up(
+                    &[label],
                     LossKind::Instruction,
                     "store of a bit field in an aggregate",
                     site,
@@ -173,8 +173,8 @@ impl Tracer<'_> {
             (Some(op), _) => self.binary_label(code::pack(op, bits, bits, 0), old, new, site),
             (None, LLVMAtomicRMWBinOpXchg) => new.label,
             (None, _) => {
-                let any = self.any(&[old.label, new.label]);
-                self.loss(any, LossKind::Instruction, "atomicrmw", site);
+                let labels = [old.label, new.label];
+                self.give_up(&labels, LossKind::Instruction, "atomicrmw", site);
                 self.zero()
             }
         };

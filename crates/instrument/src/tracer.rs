@@ -233,6 +233,15 @@ impl<'m> Tracer<'m> {
         }
     }
 
+    /// Labelled values go where expressions cannot follow them: a loss, and they are fixed, because what
+    /// comes out rests on them.
+    pub fn give_up(&self, labels: &[Value], kind: LossKind, name: &str, site: Value) {
+        self.loss(self.any(labels), kind, name, site);
+        for label in labels.iter().filter(|label| !self.is_zero(**label)) {
+            self.helper("plx.give_up", &[*label, site]);
+        }
+    }
+
     pub fn concretize(&self, operand: Operand, reason: Concretized, site: Value) {
         if !self.is_zero(operand.label) {
             let (lo, hi) = self.words(operand.value);
@@ -301,9 +310,8 @@ impl<'m> Tracer<'m> {
             .operands()
             .flat_map(|operand| self.labels_of(operand))
             .collect();
-        let any = self.any(&labels);
         let name = opcode_name(instruction.opcode());
-        self.loss(any, LossKind::Instruction, name, site);
+        self.give_up(&labels, LossKind::Instruction, name, site);
     }
 }
 

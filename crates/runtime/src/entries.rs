@@ -91,6 +91,9 @@ export! {
     __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) {
         access::concretize(Operand::new(label, lo, hi), reason as u8, site)
     }
+    __plx_give_up(label: u32, site: u64) {
+        events::give_up(label, site)
+    }
     __plx_alloca(address: Pointer, size: u64) {
         stack::begin(address as u64, size)
     }

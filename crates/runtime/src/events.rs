@@ -159,6 +159,16 @@ pub fn untaken(name: &[u8], count: u64, site: u64) {
     }
 }
 
+/// What a label stands for is fixed from here on.
+pub fn give_up(label: u32, site: u64) {
+    if label != 0 {
+        with_core(|core| {
+            let value = trace::node(label).lo;
+            access::fix(core, label, value, Concretized::Operand, site);
+        });
+    }
+}
+
 /// A loss that instrumented code noticed.
 pub fn note_loss(kind: LossKind, name: &[u8], site: u64) {
     if !trace::active() {
