@@ -78,6 +78,18 @@ pub fn cases(sites: &SiteMap, site: SiteId) -> &[u64] {
     sites.get(site).map_or(&[][..], |site| site.cases)
 }
 
+/// Where a decision for the value leads: cases of a `switch` that share a block are one way on.
+pub fn side(sites: &SiteMap, decision: &Decision, value: u128) -> u128 {
+    if decision.choice != Choice::Case {
+        return value;
+    }
+    let Some(view) = sites.get(decision.site) else {
+        return value;
+    };
+    let case = u64::try_from(value).map_or(0, |value| view.successor_of(value));
+    view.first_like(case).into()
+}
+
 /// The decisions of a trace, in order.
 pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
     let mut list = Vec::new();

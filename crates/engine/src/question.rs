@@ -31,6 +31,19 @@ pub enum Goal {
     Cut { source: u32, length: u32 },
     /// The argument with this number is left out.
     Drop { argument: u32 },
+    /// A part of the input of the run with this number is taken over.
+    Take { from: u32, part: Part },
+}
+
+/// What is taken over from another input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Part {
+    /// The argument with this index, in place of the one that is there.
+    Instead(u32),
+    /// The argument with this index, before the one that is there.
+    Before(u32),
+    /// Standard input and files.
+    Data,
 }
 
 impl Goal {
@@ -97,7 +110,9 @@ impl Wanted<'_> {
                     None => Question::Impossible,
                 }
             }
-            Goal::Grow { .. } | Goal::Cut { .. } | Goal::Drop { .. } => Question::Structure,
+            Goal::Grow { .. } | Goal::Cut { .. } | Goal::Drop { .. } | Goal::Take { .. } => {
+                Question::Structure
+            }
         }
     }
 

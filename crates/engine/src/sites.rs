@@ -125,6 +125,15 @@ impl SiteView<'_> {
         let case = self.cases.iter().position(|case| *case == value);
         case.map_or(0, |case| case as u32 + 1)
     }
+
+    /// The same for all successors of a `switch` that are one block: the first of them.
+    pub fn first_like(&self, successor: u32) -> u32 {
+        let Some(block) = self.successors.get(successor as usize) else {
+            return successor;
+        };
+        let first = self.successors.iter().position(|other| other == block);
+        first.map_or(successor, |first| first as u32)
+    }
 }
 
 /// All sites of a program.
@@ -301,6 +310,19 @@ mod tests {
             ("a.h", 12, 3, "main", SiteKind::Branch)
         );
         assert_eq!(map.get(SiteId(78)), None);
+    }
+
+    #[test]
+    fn cases_that_share_a_block_are_alike() {
+        let switch = Site {
+            cases: vec![97, 98, 99, 100],
+            successors: vec![40, 41, 42, 41, 40],
+            ..site(8, 3)
+        };
+        let map = map(vec![("main", vec![switch])]);
+        let view = map.get(SiteId(8)).unwrap();
+        let block_of = |value| view.first_like(view.successor_of(value));
+        assert_eq!([97, 98, 99, 100, 5].map(block_of), [1, 2, 1, 0, 0]);
     }
 
     #[test]

@@ -18,6 +18,7 @@ const SUITE: &str = "bookworm";
 pub struct Place {
     work: PathBuf,
     user: User,
+    tool: String,
 }
 
 /// Who builds and tests.
@@ -41,18 +42,18 @@ impl Place {
             0 => User::Nobody,
             _ => User::Own,
         };
-        let place = Place { work, user };
+        let tool = key_of(&parallax)?;
+        let place = Place { work, user, tool };
         if place.user == User::Nobody {
             fs::set_permissions(&place.work, fs::Permissions::from_mode(0o755))?;
         }
         place.install_tool(&parallax)?;
         let current = place.work.join("built-with");
-        let key = key_of(&parallax)?;
-        let fresh = fs::read_to_string(&current).is_ok_and(|old| keep_build || old == key);
+        let fresh = fs::read_to_string(&current).is_ok_and(|old| keep_build || old == place.tool);
         if !fresh {
             let _ = fs::remove_file(&current);
             place.build()?;
-            fs::write(&current, key)?;
+            fs::write(&current, &place.tool)?;
         }
         Ok(place)
     }
@@ -60,6 +61,11 @@ impl Place {
     /// The tool, where the user can reach it.
     pub fn parallax(&self) -> PathBuf {
         self.work.join("bin/parallax")
+    }
+
+    /// Changes when the tool does.
+    pub fn tool_key(&self) -> &str {
+        &self.tool
     }
 
     /// The build tree.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use parallax_abi::SiteId;
 use parallax_solver::{Config, Statistics};
 
+use super::news::Moment;
 use super::shape::Shape;
 use crate::coverage::Coverage;
 use crate::execute::{ExecuteError, Settings};
@@ -114,6 +115,8 @@ pub struct Summary {
     pub progress: Progress,
     pub seconds: f64,
     pub coverage: Coverage,
+    /// By source file: when something of it was last covered for the first time.
+    pub latest: BTreeMap<String, Moment>,
     pub findings: Vec<Finding>,
     /// Function or instruction → how often labels were lost there.
     pub losses: BTreeMap<String, u64>,

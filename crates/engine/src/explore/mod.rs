@@ -9,8 +9,11 @@
 //! Rounds make it deterministic: work is dealt out to a fixed number of [`slot`]s, in parallel, and results are
 //! taken in order, so that the number of threads changes nothing but the time.
 
+mod compared;
 mod frontier;
 mod interface;
+mod news;
+mod parts;
 mod reduce;
 mod shape;
 mod slot;
@@ -22,7 +25,6 @@ use std::time::{Duration, Instant};
 
 use parallax_solver::Statistics;
 
-use crate::coverage::{Counted, Counter, counted};
 use crate::finding::Finding;
 use crate::parallel::in_parallel;
 use crate::question::{Goal, Known};
@@ -35,6 +37,9 @@ use frontier::{Candidate, Frontier, RunId, mix};
 pub use interface::{
     Ended, ExploreError, Flips, Limit, Miss, Observer, Options, Programs, Progress, Summary,
 };
+pub use news::Moment;
+use news::News;
+use parts::First;
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Tried, Work};
 
@@ -85,7 +90,6 @@ struct Explorer<'e> {
     options: &'e Options,
     sites: &'e SiteMap,
     tables: &'e [ModuleSites],
-    counted: HashMap<u64, Vec<Counted>>,
     observer: &'e mut dyn Observer,
     has_sanitizers: bool,
     started: Instant,
@@ -98,7 +102,9 @@ struct Explorer<'e> {
     paths: HashSet<u64>,
     /// With all addresses and sizes.
     exact_paths: HashSet<u64>,
-    covered: HashSet<Counter>,
+    news: News,
+    /// The first run of each mode.
+    firsts: Vec<First>,
     fixed: Known,
     findings: Vec<Finding>,
     losses: BTreeMap<String, u64>,
@@ -130,10 +136,6 @@ impl<'e> Explorer<'e> {
             options,
             sites,
             tables,
-            counted: tables
-                .iter()
-                .map(|module| (module.module, counted(&module.table)))
-                .collect(),
             observer,
             has_sanitizers: false,
             started: Instant::now(),
@@ -144,7 +146,8 @@ impl<'e> Explorer<'e> {
             known: HashSet::new(),
             paths: HashSet::new(),
             exact_paths: HashSet::new(),
-            covered: HashSet::new(),
+            news: News::new(tables),
+            firsts: Vec::new(),
             fixed: HashMap::new(),
             findings: Vec::new(),
             losses: BTreeMap::new(),
@@ -184,7 +187,9 @@ impl<'e> Explorer<'e> {
             if left == 0 {
                 return Ok(Ended::Runs);
             }
-            let groups = self.frontier.take(SLOTS, GROUP, left.min(SLOTS * GROUP));
+            let groups =
+                self.frontier
+                    .take(self.traced_runs, SLOTS, GROUP, left.min(SLOTS * GROUP));
             if groups.is_empty() {
                 return Ok(Ended::Exhausted);
             }
@@ -204,7 +209,7 @@ impl<'e> Explorer<'e> {
             if self.runs.is_empty() && !child.traced.trace.attached() {
                 return Err(ExploreError::Untraced);
             }
-            suspects.extend(self.add(child, 0));
+            suspects.extend(self.add(child, None));
         }
         self.check(slots, suspects)
     }
@@ -223,6 +228,7 @@ impl<'e> Explorer<'e> {
                     scenario: &run.scenario,
                     traced: run.traced.clone(),
                     candidates: group.candidates,
+                    runs: &self.runs,
                     known: &self.known,
                     fixed: &self.fixed,
                 };
@@ -270,8 +276,7 @@ impl<'e> Explorer<'e> {
                     let is_failure = matches!(candidate.goal, Goal::Fail { .. });
                     let depth = child.traced.decisions.len();
                     let (scenario, end) = (child.scenario.clone(), child.end);
-                    let parent = self.runs[candidate.run as usize].generation;
-                    let suspect = self.add(*child, parent + 1);
+                    let suspect = self.add(*child, Some(candidate.run));
                     return suspect.or_else(|| {
                         is_failure.then_some(Suspect {
                             scenario,
@@ -301,7 +306,8 @@ impl<'e> Explorer<'e> {
     }
 
     /// Takes in a run; gives it back if it should be run on the checked program.
-    fn add(&mut self, child: Child, generation: u32) -> Option<Suspect> {
+    fn add(&mut self, child: Child, parent: Option<RunId>) -> Option<Suspect> {
+        let generation = parent.map_or(0, |parent| self.runs[parent as usize].generation + 1);
         self.traced_runs += 1;
         let Child {
             scenario,
@@ -314,14 +320,19 @@ impl<'e> Explorer<'e> {
             *self.limited.entry(limit).or_default() += 1;
         }
         let is_new_path = self.paths.insert(traced.path() ^ mix(end_class(end)));
-        let mut gained = false;
-        for counter in &ran {
-            if self.covered.insert(*counter) {
-                gained = true;
-                self.reach(*counter);
+        let moment = Moment {
+            runs: self.traced_runs,
+            time: self.started.elapsed(),
+        };
+        let first = self.news.take_in(&ran, moment);
+        for counter in &first {
+            self.frontier.close(news::name(*counter));
+            if let Some((site, side)) = self.news.side(*counter) {
+                self.frontier.reached(ways::target(site, side.into()));
             }
         }
-        let edges = self.edges(&ran);
+        let gained = !first.is_empty();
+        let open = self.news.open(&ran);
         for loss in traced.trace.losses() {
             let name = loss.name();
             let name = if name.is_empty() {
@@ -355,8 +366,11 @@ impl<'e> Explorer<'e> {
             .generations
             .is_some_and(|most| generation >= most);
         if self.exact_paths.insert(traced.exact_path()) && !is_last {
-            self.frontier.add_run(run, edges);
+            let is_new_mode = self.frontier.add_run(run, self.news.mode(&ran), open);
             self.offer(run, &traced);
+            if is_new_mode {
+                self.offer_parts(run, end);
+            }
             self.keep(run, traced);
         }
         let paths = self.paths.len() as u64;
@@ -369,33 +383,6 @@ impl<'e> Explorer<'e> {
             end,
             depth,
         })
-    }
-
-    /// Sides of branches that the run came by and that nothing has taken.
-    fn edges(&self, ran: &[Counter]) -> Vec<u64> {
-        let other_side = |counter: &Counter| {
-            let list = self.counted.get(&counter.module)?;
-            let index = match list.get(counter.index as usize)? {
-                Counted::Side(_, true) => counter.index.checked_sub(1)?,
-                Counted::Side(_, false) => counter.index + 1,
-                Counted::Block(_) => return None,
-            };
-            Some(Counter { index, ..*counter })
-        };
-        let open = ran.iter().filter_map(other_side);
-        let open = open.filter(|counter| !self.covered.contains(counter));
-        open.map(edge).collect()
-    }
-
-    /// A counter of the covered program is not zero any more.
-    fn reach(&mut self, counter: Counter) {
-        self.frontier.close(edge(counter));
-        let list = self.counted.get(&counter.module);
-        let what = list.and_then(|list| list.get(counter.index as usize));
-        if let Some(Counted::Side(site, side)) = what {
-            self.frontier
-                .reached(ways::target(*site, u128::from(*side)));
-        }
     }
 
     fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
@@ -482,7 +469,7 @@ impl<'e> Explorer<'e> {
             runs: self.traced_runs,
             paths: self.paths.len() as u64,
             queries: self.queries,
-            covered: self.covered.len() as u64,
+            covered: self.news.count(),
             findings: self.findings.len() as u64,
             open: self.frontier.len() as u64,
         }
@@ -502,6 +489,7 @@ impl<'e> Explorer<'e> {
             seconds: self.started.elapsed().as_secs_f64(),
             coverage: slots[0].coverage(self.tables),
             findings: self.findings,
+            latest: self.news.into_latest(),
             losses: self.losses,
             flips: self.flips,
             misses: self.misses,
@@ -532,11 +520,6 @@ pub(crate) fn join(sum: &mut Statistics, other: Statistics) {
     }
     sum.switched_off = sum.switched_off.take().or(other.switched_off);
     sum.disagreements.extend(other.disagreements);
-}
-
-/// Names a side of a branch that no run has taken.
-fn edge(counter: Counter) -> u64 {
-    mix(counter.module ^ mix(u64::from(counter.index) + 1))
 }
 
 /// Runs that ended differently took different paths, whatever was decided.

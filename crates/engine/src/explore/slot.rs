@@ -7,9 +7,10 @@ use parallax_abi::SiteId;
 use parallax_solver::{Answer, Solver};
 
 use super::frontier::Candidate;
-use super::{ExploreError, Options, Programs};
+use super::parts::with_part;
+use super::{ExploreError, Options, Programs, Run};
 use crate::coverage::{Counter, Coverage};
-use crate::question::{Known, Question, Wanted, restructured};
+use crate::question::{Goal, Known, Question, Wanted, restructured};
 use crate::replay::Native;
 use crate::run::End;
 use crate::scenario::Scenario;
@@ -22,6 +23,8 @@ pub struct Work<'w> {
     /// `None` if the trace was dropped to save memory: the run is repeated.
     pub traced: Option<Arc<Traced>>,
     pub candidates: Vec<Candidate>,
+    /// All runs so far.
+    pub runs: &'w [Run],
     /// Scenarios that have been run.
     pub known: &'w HashSet<Scenario>,
     /// Values that fixed things have had, by path and site.
@@ -150,9 +153,13 @@ impl<'e> Slot<'e> {
                 fixed: work.fixed,
             };
             let changed = match wanted.question(candidate.goal, &mut inquiry.path) {
-                Question::Structure => {
-                    Ok(restructured(work.scenario, candidate.goal, &traced.sources))
-                }
+                Question::Structure => Ok(match candidate.goal {
+                    Goal::Take { from, part } => {
+                        let from = &work.runs[from as usize].scenario;
+                        with_part(work.scenario, from, part)
+                    }
+                    goal => restructured(work.scenario, goal, &traced.sources),
+                }),
                 Question::Solve { prefix, goal } => match inquiry.solve(prefix, &goal) {
                     Answer::Sat(model) => Ok(self.worker.changed(work.scenario, &model)),
                     Answer::Unsat(_) => Err(Tried::Infeasible),

@@ -6,6 +6,7 @@ use parallax_abi::SiteId;
 use parallax_abi::trace::{EventKind, SourceKind};
 
 use super::Explorer;
+use super::compared::compared;
 use super::frontier::{Candidate, RunId, mix};
 use crate::path::{self, Choice, Decision};
 use crate::question::{Goal, fixed_key};
@@ -13,6 +14,8 @@ use crate::worker::Traced;
 
 /// Ways of one run that are offered at most.
 pub(super) const MOST_WAYS: usize = 20_000;
+/// Changes of structure are as good as ways that lie so many calls deep.
+const STRUCTURE_CALLS: u32 = 4;
 /// Different values of one fixed thing that are tried.
 const MOST_FIXED: usize = 16;
 
@@ -28,11 +31,12 @@ impl Explorer<'_> {
             let place = Place {
                 site,
                 here,
+                compared: compared(&traced.trace, decision.label).unwrap_or(0),
                 occurrence: bucket(*occurrence),
             };
-            for level in place.levels(decision.value) {
-                self.frontier.reached(level);
-            }
+            let side = path::side(self.sites, decision, decision.value);
+            self.frontier
+                .reached_by(run, place.levels(decision.value, side));
             if index < MOST_WAYS && !decision.repeated {
                 self.offer_decision(run, traced, index, place);
             }
@@ -50,6 +54,7 @@ impl Explorer<'_> {
                 // Tried on one path of each calling context, not on all paths that lead there.
                 path: here,
                 depth: operation.position as u32,
+                calls: calls(traced, operation.context),
             });
         }
         self.offer_structure(run, traced);
@@ -66,14 +71,17 @@ impl Explorer<'_> {
             None => path::START,
         };
         let number = index as u32;
+        let within = calls(traced, decision.context);
         let mut offer = |goal: Goal, value: u128| {
+            let side = path::side(self.sites, decision, value);
             self.frontier.offer(Candidate {
                 run,
                 goal,
                 site: decision.site,
-                levels: place.levels(value),
+                levels: place.levels(value, side),
                 path: path::extend(before, decision.site.0, decision.choice, value),
                 depth: number,
+                calls: within,
             });
         };
         match decision.choice {
@@ -139,6 +147,7 @@ impl Explorer<'_> {
                 levels: [target, target, exact],
                 path: mix(exact ^ path),
                 depth: u32::MAX,
+                calls: STRUCTURE_CALLS,
             });
         };
         for (source, length) in ends {
@@ -171,17 +180,19 @@ struct Place {
     site: SiteId,
     /// The site in its calling context.
     here: u64,
+    /// What is compared, if input is compared with a constant; else 0.
+    compared: u64,
     /// How often the run had come by, roughly.
     occurrence: u32,
 }
 
 impl Place {
-    /// What is reached when the value is decided for here: whatever way led here; by way of these calls; and
-    /// after coming by so often.
-    fn levels(self, value: u128) -> [u64; 3] {
-        let in_context = mix(self.here ^ value_key(value));
-        let again = mix(in_context ^ mix(u64::from(self.occurrence) << 32));
-        [target(self.site, value), in_context, again]
+    /// What is reached when the value is decided for here, which leads to this side: whatever way led here; by way of
+    /// these calls and for this comparison; and with this value after coming by so often.
+    fn levels(self, value: u128, side: u128) -> [u64; 3] {
+        let in_context = mix(self.here ^ self.compared ^ value_key(side));
+        let again = mix(in_context ^ value_key(value) ^ mix(u64::from(self.occurrence) << 32));
+        [target(self.site, side), in_context, again]
     }
 }
 
@@ -202,6 +213,13 @@ fn bucket(occurrence: u32) -> u32 {
     } else {
         16 + occurrence.ilog2()
     }
+}
+
+/// How many calls lead there from `main`.
+fn calls(traced: &Traced, context: u32) -> u32 {
+    /// Deeper is deep enough.
+    const MOST: usize = 32;
+    traced.trace.calls_outward(context).take(MOST).count() as u32
 }
 
 /// A site by way of these calls.

@@ -2,20 +2,22 @@
 
 use parallax_abi::SiteId;
 use parallax_engine::coverage::FileCoverage;
+use parallax_engine::explore::Moment;
 use parallax_engine::sites::SiteMap;
 use serde_json::{Value, json};
 
 use super::ExploreReport;
 use crate::report::document::{self, Document};
 
-/// How much of a file was covered, and which lines were not.
-fn file(file: &FileCoverage) -> Value {
+/// How much of a file was covered, which lines were not, and when the last new one was.
+fn file(file: &FileCoverage, latest: Option<&Moment>) -> Value {
     let share = file.line_share();
     let missed = file.lines.iter().filter(|(_, count)| **count == 0);
     json!({
         "file": file.name,
         "lines": {"covered": share.covered, "total": share.total},
         "missed": missed.map(|(line, _)| *line).collect::<Vec<_>>(),
+        "latest": latest.map(|moment| json!({"runs": moment.runs, "seconds": moment.time.as_secs_f64()})),
     })
 }
 
@@ -44,6 +46,10 @@ pub fn render(report: &ExploreReport) -> String {
         })
         .collect();
     let flips = summary.flips;
+    let files = summary.coverage.files().iter();
+    let files: Vec<Value> = files
+        .map(|covered| file(covered, summary.latest.get(&covered.name)))
+        .collect();
     Document {
         command: "explore",
         runs: summary.progress.runs,
@@ -74,7 +80,7 @@ pub fn render(report: &ExploreReport) -> String {
             "blocks": share(totals.blocks.covered, totals.blocks.total),
             "branch_sides": share(totals.branch_sides.covered, totals.branch_sides.total),
             "lines": share(totals.lines.covered, totals.lines.total),
-            "files": summary.coverage.files().iter().map(file).collect::<Vec<_>>(),
+            "files": files,
             "flips": {
                 "taken": flips.taken,
                 "missed": flips.missed,
