@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    amplify, build, cc, clean, coverage, doctor, explore, init, scenario, scenarios, schema, trace,
-    variant,
+    amplify, build, cc, clean, coverage, doctor, explore, init, replay, scenario, scenarios,
+    schema, trace, variant,
 };
 use console::Palette;
 use exit::Exit;
@@ -42,6 +42,7 @@ enum Command {
     Scenarios(scenarios::Arguments),
     #[command(subcommand)]
     Scenario(scenario::Command),
+    Replay(Box<replay::Arguments>),
     Trace(trace::Arguments),
     Coverage(coverage::Arguments),
     Doctor(doctor::Arguments),
@@ -78,6 +79,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),
+        Command::Replay(arguments) => replay::run(&arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Coverage(arguments) => coverage::run(arguments),

@@ -298,3 +298,46 @@ fn a_program_that_does_too_much_before_main_is_not_served() {
         assert!(!executor.is_serving());
     }
 }
+
+#[test]
+fn each_run_has_its_own_umask_name_directory_and_standard_input() {
+    let traced = Traced::new(
+        r#"
+        #include <errno.h>
+        #include <stdio.h>
+        #include <string.h>
+        #include <sys/stat.h>
+        #include <unistd.h>
+        int main(int argc, char **argv) {
+            char where[200], byte;
+            mode_t mask = umask(0);
+            ssize_t count = read(0, &byte, 1);
+            printf("%s %03o %s %zd %s\n", argv[0], mask, getcwd(where, sizeof where), count,
+                   count < 0 ? strerror(errno) : "");
+            return access("beside", R_OK) == 0;
+        }
+        "#,
+    );
+    let special = Scenario {
+        umask: Some(0o027),
+        name: Some("./other".into()),
+        directory: "a/b".into(),
+        files: [("a/b/beside".into(), "x".into())].into(),
+        closed_stdin: true,
+        ..Scenario::default()
+    };
+    let usual = Scenario::default();
+    let outcomes = traced.compare(&[usual.clone(), special, usual]);
+    let lines = outcomes
+        .iter()
+        .map(|outcome| text_of(&outcome.stdout.bytes));
+    assert_eq!(
+        lines.collect::<Vec<_>>(),
+        [
+            "dir/prog 022 /tmp/parallax-work 0 \n",
+            "./other 027 /tmp/parallax-work/a/b -1 Bad file descriptor\n",
+            "dir/prog 022 /tmp/parallax-work 0 \n"
+        ]
+    );
+    assert_eq!(outcomes[1].end, End::Exit(1));
+}

@@ -8,11 +8,12 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
 use tempfile::{Builder, NamedTempFile};
 
 use crate::execute::lay_out;
 use crate::finding::Finding;
-use crate::scenario::{Scenario, ktest};
+use crate::scenario::{Bytes, Ending, Scenario, ktest};
 
 /// Why something could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -22,6 +23,20 @@ pub struct ArchiveError {
     #[source]
     pub source: io::Error,
 }
+
+/// What is kept beside a finding's scenario, so that it can be run again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct About {
+    /// Path of the program that it was found in.
+    pub program: Bytes,
+    pub kind: String,
+    pub message: String,
+    /// What was seen.
+    pub result: Ending,
+}
+
+/// The file's name.
+pub const ABOUT: &str = "finding.json";
 
 /// A directory of tests and findings of one exploration.
 #[derive(Debug)]
@@ -89,6 +104,13 @@ impl Archive {
             let fresh = Builder::new().prefix(".new-").tempdir_in(&all)?;
             let scenario = serde_json::to_vec_pretty(&finding.scenario)?;
             fs::write(fresh.path().join("scenario.json"), scenario)?;
+            let about = About {
+                program: program.as_os_str().as_encoded_bytes().into(),
+                kind: finding.problem.kind.name().to_owned(),
+                message: finding.problem.message.clone(),
+                result: finding.ending.clone(),
+            };
+            fs::write(fresh.path().join(ABOUT), serde_json::to_vec_pretty(&about)?)?;
             let files = fresh.path().join("files");
             fs::create_dir(&files)?;
             lay_out(&files, &finding.scenario).map_err(io::Error::other)?;
@@ -172,7 +194,6 @@ pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::finding::{Kind, Location, Problem};
-    use crate::scenario::Ending;
     use std::process::Command;
 
     fn finding(argument: &str) -> Finding {

@@ -67,7 +67,17 @@ pub fn environment() -> Vec<(String, String)> {
     let symbolizer = symbolizer.map_or(String::new(), |path| {
         format!(":external_symbolizer_path={path}")
     });
-    let common = format!("print_stacktrace=1:symbolize=1:color=never{symbolizer}");
+    options(&format!("symbolize=1{symbolizer}"))
+}
+
+/// Likewise, but without names of functions and places in stacks: they are found by another program, which takes longer
+/// than most runs. [`signatures`] reads such reports.
+pub fn quick_environment() -> Vec<(String, String)> {
+    options("symbolize=0")
+}
+
+fn options(symbolizer: &str) -> Vec<(String, String)> {
+    let common = format!("print_stacktrace=1:color=never:{symbolizer}");
     let address = format!(
         "detect_leaks=0:halt_on_error=0:handle_abort=1:allocator_may_return_null=1:detect_stack_use_after_return=0:{common}"
     );
@@ -105,6 +115,56 @@ pub fn reports(text: &[u8]) -> Vec<Report> {
         tidy(report);
     }
     found
+}
+
+/// Something for each report that is the same if kind and stack are the same; only within one build, without address
+/// randomisation.
+pub fn signatures(text: &[u8]) -> Vec<Signature> {
+    const FRAMES: usize = 12;
+    let text = String::from_utf8_lossy(text);
+    let mut found: Vec<Signature> = Vec::new();
+    let mut in_stack = false;
+    for line in text.lines() {
+        if let Some(report) = address_report(line).or_else(|| undefined_report(line)) {
+            let place = report.location().cloned();
+            found.push(Signature {
+                kind: report.kind,
+                place,
+                frames: Vec::new(),
+            });
+            in_stack = true;
+        } else if let Some(offset) = raw_frame(line) {
+            if let (true, Some(signature)) = (in_stack, found.last_mut())
+                // However deep a recursion is, it is the same.
+                && signature.frames.last().is_none_or(|last| last != offset)
+                && signature.frames.len() < FRAMES
+            {
+                signature.frames.push(offset.to_owned());
+            }
+        } else if found.last().is_some_and(|last| !last.frames.is_empty()) {
+            in_stack = false;
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// See [`signatures`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature {
+    kind: Kind,
+    place: Option<Location>,
+    /// `program+0x12`, innermost first.
+    frames: Vec<String>,
+}
+
+/// `    #0 0x55d3  (/dir/program+0x12) (BuildId: …)`
+fn raw_frame(line: &str) -> Option<&str> {
+    let line = line.trim_start().strip_prefix('#')?;
+    let (_, rest) = line.split_once('(')?;
+    let (offset, _) = rest.split_once(')')?;
+    offset.contains("+0x").then_some(offset)
 }
 
 /// UBSan names the place in its first line and, with stacks on, again in the first frame.
@@ -297,6 +357,31 @@ SUMMARY: AddressSanitizer: heap-buffer-overflow src/words.c:12:7 in count
         let report = &reports(text.as_bytes())[0];
         assert_eq!(report.location().unwrap().line, 3);
         assert_eq!(report.functions().collect::<Vec<_>>(), ["copy", "main"]);
+    }
+
+    #[test]
+    fn signatures_tell_stacks_apart_without_names() {
+        let report = |offset: &str, depth: usize| {
+            let recursion = "    #1 0x55  (/dir/prog+0x30) (BuildId: 1)\n".repeat(depth);
+            let text = format!(
+                "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x1\n\
+                 \x20   #0 0x55  (/dir/prog+{offset}) (BuildId: 1)\n{recursion}\n\
+                 allocated by thread T0 here:\n    #0 0x55  (/dir/prog+0x99) (BuildId: 1)\n"
+            );
+            signatures(text.as_bytes())
+        };
+        assert_eq!(report("0x20", 1), report("0x20", 7));
+        assert_ne!(report("0x20", 1), report("0x24", 1));
+        assert_eq!(
+            report("0x20", 1)[0].frames,
+            ["/dir/prog+0x20", "/dir/prog+0x30"]
+        );
+        let place = |line: u32| {
+            let text = format!("a.c:{line}:9: runtime error: division by zero\n");
+            signatures(text.as_bytes())
+        };
+        assert_ne!(place(3), place(4));
+        assert_eq!(signatures(b"a.c:3: fine\n"), []);
     }
 
     #[test]

@@ -30,13 +30,14 @@ impl Shell {
         if choose(Policy::Required).is_err() {
             return None;
         }
+        // Shown in the sandbox even if it is below /tmp, which programs there have one of their own of.
+        let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         let settings = Settings {
             argv0: "sh".into(),
             environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            readable: vec![outside.path().to_owned()],
             ..settings
         };
-        // Not below /tmp, which programs in the sandbox have one of their own of.
-        let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
         fs::create_dir(outside.path().join("home")).unwrap();
         fs::write(outside.path().join("home/file"), PRECIOUS).unwrap();
         let executor = Executor::new(Path::new("/bin/sh"), settings).unwrap();
@@ -127,6 +128,111 @@ fn removing_home_and_everything_else_removes_nothing() {
     shell.assert_nothing_changed();
     // The sandbox is still good for the next run.
     assert_eq!(shell.run("echo a > b && cat b").stdout.bytes, b"a\n");
+}
+
+/// Makes sure, without doing harm, that nothing of the machine can be removed from inside: every mount is read-only but for
+/// those that are the sandbox's own, and no file can be made in the usual places.
+fn assert_nothing_can_be_written(shell: &mut Shell) {
+    let mounts = shell.run("cat /proc/self/mountinfo");
+    let mounts = text(&mounts.stdout.bytes);
+    assert!(mounts.lines().count() > 5, "{mounts}");
+    for mount in mounts.lines() {
+        let mut words = mount.split(' ');
+        let (point, options) = (words.nth(4).unwrap(), words.next().unwrap());
+        let is_read_only = options.split(',').any(|option| option == "ro");
+        let own = ["/tmp", "/var/tmp", "/run", "/dev/shm", "/tmp/parallax-work"];
+        let is_own = own.contains(&point) && mount.contains(" - tmpfs ");
+        let is_device = point.starts_with("/dev/") && point != "/dev/shm";
+        assert!(is_read_only || is_own || is_device, "{mount}");
+    }
+    let word = format!("parallax-probe-{}", std::process::id());
+    let script = format!(
+        "for d in / /* /usr/* /var/* /home/* /root \"$HOME\"; do test -d \"$d\" || continue; \
+         case $d in /tmp|/run|/dev|/proc|/var/tmp|/var/run) continue;; esac; \
+         (: > \"$d/{word}\") 2>/dev/null && echo \"$d\"; done; exit 0"
+    );
+    let outcome = shell.run(&script);
+    assert_eq!(outcome.end, End::Exit(0));
+    assert_eq!(text(&outcome.stdout.bytes), "", "can be written to");
+}
+
+#[test]
+fn no_mount_of_the_machine_can_be_written() {
+    let Some(mut shell) = Shell::new(Settings::default()) else {
+        return;
+    };
+    if matches!(shell.executor.confinement(), Confinement::Namespaces { .. }) {
+        assert_nothing_can_be_written(&mut shell);
+    }
+}
+
+#[test]
+fn removing_the_whole_file_system_removes_nothing() {
+    let settings = Settings {
+        timeout: Duration::from_secs(3),
+        ..Settings::default()
+    };
+    let Some(mut shell) = Shell::new(settings) else {
+        return;
+    };
+    if !matches!(shell.executor.confinement(), Confinement::Namespaces { .. }) {
+        return;
+    }
+    assert_nothing_can_be_written(&mut shell);
+    let count = |path: &str| fs::read_dir(path).unwrap().count();
+    let before = ["/", "/etc", "/usr/bin"].map(count);
+    let home = shell.outside().join("home");
+    let scenario = Scenario {
+        env: [("HOME".into(), home.as_os_str().as_encoded_bytes().into())].into(),
+        files: [("file".into(), "x".into())].into(),
+        ..Scenario::default()
+    };
+    for script in [
+        "exec rm -rf ~ ~/.",
+        "exec rm -rf --no-preserve-root /",
+        "exec find / -xdev -delete",
+    ] {
+        let outcome = shell.run_with(script, scenario.clone());
+        // It fails, or fails at so many files that its time is over.
+        let is_clear = matches!(outcome.end, End::Exit(1..) | End::Timeout);
+        assert!(is_clear, "{script}: {:?}", outcome.end);
+        shell.assert_nothing_changed();
+    }
+    assert_eq!(["/", "/etc", "/usr/bin"].map(count), before);
+    assert_eq!(shell.run("echo a > b && cat b").stdout.bytes, b"a\n");
+}
+
+#[test]
+fn what_needs_privileges_fails_even_for_root_of_another_namespace() {
+    let Some(mut shell) = Shell::new(Settings::default()) else {
+        return;
+    };
+    if !matches!(shell.executor.confinement(), Confinement::Namespaces { .. }) {
+        return;
+    }
+    let marker = shell.outside().join("marker");
+    for attempt in [
+        "mount -o remount,rw /",
+        "mount -t tmpfs none /mnt",
+        "mknod disk b 8 0",
+        "chroot / true",
+        "hostname other",
+        "echo 1 > /proc/sys/kernel/panic",
+        "ip link set lo up",
+        "unshare -Urm mount -o remount,bind,rw /",
+        "unshare -Urm sh -c 'mount --bind /tmp /etc && : > /etc/../MARKER'",
+        "cp /bin/sh s && chmod u+s s && ./s -pc ': > MARKER'",
+    ] {
+        let attempt = attempt.replace("MARKER", &marker.display().to_string());
+        let outcome = shell.run(&format!("({attempt}) >/dev/null 2>&1"));
+        assert!(
+            matches!(outcome.end, End::Exit(1..)),
+            "{attempt}: {:?}",
+            outcome.end
+        );
+        assert!(!marker.exists(), "{attempt}");
+    }
+    shell.assert_nothing_changed();
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! CPU time of traced against plain programs, and of exploration.
+//! CPU time of traced against plain programs, of exploration and of replays.
 //!
 //! Three tables about single runs: without symbolic data (the traced program, no trace attached),
 //! with symbolic data (`parallax trace`, CPU time of the child), and what a run costs
@@ -9,6 +9,7 @@
 mod exploration;
 
 use crate::coreutils::Place;
+use crate::throughput;
 use anyhow::{Context, Result, ensure};
 use parallax_torture::process::{self, End};
 use parallax_torture::report::Report;
@@ -20,6 +21,8 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(300);
+/// Scenarios that are replayed to measure how many a second there are.
+const REPLAYS: u32 = 2000;
 
 /// One row of a table.
 struct Row {
@@ -166,6 +169,8 @@ pub fn run(place: &Place, repeat: usize) -> Result<String> {
     bench.symbolic(&mut text)?;
     bench.start_up(&mut text)?;
     bench.exploration(&mut text)?;
+    text.push('\n');
+    text.push_str(&throughput::table(&place.program("expr"), REPLAYS)?);
     let _ = writeln!(text, "\nLoad after: {}.", load());
     Ok(text)
 }

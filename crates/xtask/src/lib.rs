@@ -13,6 +13,7 @@ pub mod flips;
 pub mod selfcheck;
 pub mod served;
 pub mod suite;
+pub mod throughput;
 pub mod tidy;
 
 use std::path::PathBuf;

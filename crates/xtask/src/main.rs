@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use xtask::coreutils::Place;
-use xtask::{bench, evaluate, flips, selfcheck, served, suite, tidy};
+use xtask::{bench, evaluate, flips, selfcheck, served, suite, throughput, tidy};
 
 #[derive(Parser)]
 #[command(about = "Developer commands of Parallax")]
@@ -89,6 +89,14 @@ enum Command {
         step: usize,
         /// Runs to measure.
         #[arg(long, default_value_t = 1000)]
+        runs: u32,
+    },
+    /// Measure how many scenarios a second are replayed.
+    Throughput {
+        /// coreutils' `expr`.
+        #[arg(long, default_value = "/usr/bin/expr")]
+        expr: PathBuf,
+        #[arg(long, default_value_t = 2000)]
         runs: u32,
     },
     /// Measure traced against plain programs; prints a Markdown table.
@@ -173,6 +181,10 @@ fn main() -> Result<ExitCode> {
         } => {
             served::measure(&parallax, &programs, runs)?;
             served::compare(&parallax, &programs, &only, step)?
+        }
+        Command::Throughput { expr, runs } => {
+            println!("{}", throughput::table(&expr, runs)?);
+            true
         }
         Command::Bench { place, repeat } => {
             println!("{}", bench::run(&place.open()?, repeat)?);

@@ -76,7 +76,7 @@ fn rename(text: &[u8], names: &Names) -> Vec<u8> {
     paths.sort_by_key(|path| std::cmp::Reverse(path.len()));
     for path in paths {
         if path.contains(&b'/') {
-            text = replace_word(&text, path, |_| true);
+            text = replace_path(&text, path);
         }
     }
     let base = |path: &[u8]| {
@@ -96,6 +96,28 @@ fn rename(text: &[u8], names: &Names) -> Vec<u8> {
         }
     }
     text
+}
+
+/// Replaces a path that stands alone. Of a relative one also what leads to it: who recorded it knew it by its place in the build
+/// tree, but the program may have been called by any path to there.
+fn replace_path(text: &[u8], path: &[u8]) -> Vec<u8> {
+    let relative = path.strip_prefix(b"./").unwrap_or(path);
+    if relative.starts_with(b"/") || !relative.contains(&b'/') {
+        return replace_word(text, path, |_| true);
+    }
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./+~".contains(byte);
+    let mut replaced = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        let word = rest.iter().take_while(|byte| is_part(byte)).count();
+        let (name, after) = rest.split_at(word.max(1));
+        let leading = name.strip_suffix(relative);
+        let is_program =
+            leading.is_some_and(|leading| leading.is_empty() || leading.ends_with(b"/"));
+        replaced.extend(if is_program { PROGRAM } else { name });
+        rest = after;
+    }
+    replaced
 }
 
 /// Whether what comes before a name makes it the program's own.

@@ -84,6 +84,20 @@ fn runs_that_differ_only_in_names_are_the_same() {
 }
 
 #[test]
+fn a_program_known_by_its_place_in_the_build_tree_is_known_by_every_path_to_it() {
+    let names = Names {
+        program: "src/prog".into(),
+        name: b"prog".to_vec(),
+    };
+    let text = b"/tmp/parallax-work/src/prog: no\n../src/prog: no\nsrc/prog: no\nother-src/prog: no\nsrc/program: no\n";
+    let found = normalise(text, &names, WINDOW);
+    assert_eq!(
+        String::from_utf8_lossy(&found),
+        "{program}: no\n{program}: no\n{program}: no\nother-src/prog: no\nsrc/program: no\n"
+    );
+}
+
+#[test]
 fn each_part_is_compared() {
     let one = ending("a\n", "b\n");
     let mut other = ending("c\n", "d\n");

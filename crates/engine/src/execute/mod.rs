@@ -5,40 +5,38 @@
 
 mod later;
 mod layout;
+mod ready;
 mod request;
 mod scratch;
 mod server;
 mod snapshot;
 mod watch;
 
-use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::Duration;
 
 use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
 use tempfile::TempDir;
 
 use crate::libraries;
-use crate::play::{Address, AddressError, Clients};
+use crate::play::{AddressError, Sockets};
 use crate::run::keeper::Stage;
-use crate::run::prepare::{VARIABLES, high_descriptor, memory_file};
+use crate::run::prepare::{VARIABLES, high_descriptor};
 use crate::run::{End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
-use crate::scenario::{Scenario, WORK, ktest};
+use crate::scenario::{Scenario, ktest};
 use crate::shared::Shared;
 pub use later::Later;
 pub use layout::lay_out;
+use ready::{Run, address_of, relocated};
 use request::Message;
 use scratch::Scratch;
 use server::Server;
 use snapshot::Snapshot;
-use watch::{Bounds, Finished, WatchError, watch};
+use watch::{Bounds, Finished, WatchError};
 
 /// How the program is run, the same for all scenarios.
 #[derive(Clone, Debug)]
@@ -134,6 +132,8 @@ struct Cell {
     scratch: Scratch,
     /// Whether its network can be used.
     has_loopback: bool,
+    /// Of that network.
+    sockets: Sockets,
 }
 
 /// Whether runs come from a server.
@@ -300,11 +300,32 @@ impl Executor {
                 server: None,
                 init,
                 has_loopback: needs_network,
+                sockets: Sockets::default(),
             });
         }
+        self.supply_sockets(scenario)?;
         let cell = self.cell.as_mut().expect("just made");
         cell.scratch.prepare(&cell.init, scenario)?;
         Ok(cell)
+    }
+
+    /// Sees to it that there are sockets for all clients: the sandbox cannot be asked while it runs something.
+    fn supply_sockets(&mut self, scenario: &Scenario) -> Result<(), ExecuteError> {
+        let Some(cell) = &mut self.cell else {
+            return Ok(());
+        };
+        let Some(address) = address_of(scenario, &cell.init)? else {
+            return Ok(());
+        };
+        let count = scenario.streams.len();
+        if cell.sockets.suffice(&address, count) {
+            return Ok(());
+        }
+        self.end_server();
+        match &mut self.cell {
+            Some(cell) => Ok(cell.sockets.fetch(&cell.init, &address, count)?),
+            None => Err(ExecuteError::Lost("a run server could not be ended")),
+        }
     }
 
     /// A run by the server; `None` if there is none, or none any more.
@@ -343,7 +364,7 @@ impl Executor {
             scenario,
             shared,
         };
-        match run.watch(&bounds) {
+        match run.watch(&bounds, &mut cell.sockets) {
             Ok(finished) => match finished.failed {
                 None => Ok(Some(outcome(finished))),
                 // Started anew it may go better, and will else say why.
@@ -395,7 +416,7 @@ impl Executor {
             scenario,
             shared,
         };
-        match run.watch(&bounds) {
+        match run.watch(&bounds, &mut cell.sockets) {
             Ok(finished) => match finished.failed {
                 None => Ok(outcome(finished)),
                 Some((step, errno)) => Err(self.failure(step, errno).into()),
@@ -449,95 +470,6 @@ fn restore(shared: &[Shared<'_>], before: &[Option<Snapshot>]) -> Result<(), Exe
     } else {
         Err(ExecuteError::Lost("a run left its trace half written"))
     }
-}
-
-/// One run that is ready to begin.
-struct Run<'r> {
-    init: &'r Init,
-    /// Who is asked for it, if not the sandbox.
-    server: Option<&'r Server>,
-    message: &'r Message,
-    scenario: &'r Scenario,
-    shared: &'r [Shared<'r>],
-}
-
-impl Run<'_> {
-    /// Runs the program, with clients if it is a server, and waits for its end.
-    fn watch(&self, bounds: &Bounds) -> Result<Finished, WatchError> {
-        let stdin = memory_file(&self.scenario.stdin).map_err(|source| RunError::System {
-            what: "keep standard input in memory",
-            source,
-        })?;
-        let shared = self.shared.iter().map(|shared| shared.descriptor);
-        let shared: Vec<BorrowedFd<'_>> = shared.collect();
-        let socket = self
-            .server
-            .map_or(&self.init.socket, |server| &server.socket);
-        let root = self.init.process;
-        let run = || watch(socket, root, self.message, stdin.as_fd(), &shared, bounds);
-        let Some(clients) = self.clients(bounds.output)? else {
-            return run();
-        };
-        let is_over = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let playing = scope.spawn(|| clients.play(&is_over));
-            let finished = run();
-            is_over.store(true, Ordering::Relaxed);
-            let answers = playing.join().unwrap_or_default();
-            finished.map(|finished| Finished {
-                answers,
-                ..finished
-            })
-        })
-    }
-
-    fn clients(&self, limit: usize) -> Result<Option<Clients<'_>>, ExecuteError> {
-        let Some(listening) = &self.scenario.listening else {
-            return Ok(None);
-        };
-        let (files, work) = scratch::roots(self.init);
-        let start = work.join(self.scenario.directory.as_os_str());
-        let address = Address::parse(&listening.address, &files, &start)?;
-        let streams = &self.scenario.streams;
-        let sockets = streams.iter().map(|_| self.init.socket(address.family()));
-        Ok(Some(Clients {
-            listening,
-            streams,
-            sockets: sockets.collect::<Result<_, _>>()?,
-            address,
-            root: self.init.process,
-            between: usize::from(self.server.is_some()),
-            limit,
-        }))
-    }
-}
-
-/// The scenario with the paths of its files where they are in this sandbox, if that is not the usual place.
-fn relocated<'s>(scenario: &'s Scenario, work: &Path) -> Cow<'s, Scenario> {
-    if work == Path::new(WORK) {
-        return Cow::Borrowed(scenario);
-    }
-    let mut moved = scenario.clone();
-    let texts = moved.argv.iter_mut().chain(moved.env.values_mut());
-    for text in texts.chain(moved.links.values_mut()) {
-        text.0 = replaced(text, WORK.as_bytes(), work.as_os_str().as_bytes());
-    }
-    Cow::Owned(moved)
-}
-
-fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let mut result = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((first, others)) = rest.split_first() {
-        if let Some(after) = rest.strip_prefix(from) {
-            result.extend(to);
-            rest = after;
-        } else {
-            result.push(*first);
-            rest = others;
-        }
-    }
-    result
 }
 
 fn outcome(finished: Finished) -> Outcome {

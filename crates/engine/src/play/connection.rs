@@ -140,8 +140,9 @@ impl Connection {
         }
     }
 
-    /// Ends the connection at once, so that the next run finds the server's port free; what was answered.
-    pub fn end(self) -> Captured {
+    /// Ends the connection when the socket is closed, at once: the next run finds the server's port free. What was
+    /// answered, and the socket.
+    pub fn end(self) -> (Captured, OwnedFd) {
         let at_once = libc::linger {
             l_onoff: 1,
             l_linger: 0,
@@ -156,7 +157,7 @@ impl Connection {
                 size_of_val(&at_once) as libc::socklen_t,
             );
         }
-        self.answer
+        (self.answer, self.socket.into())
     }
 }
 

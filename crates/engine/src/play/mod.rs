@@ -9,6 +9,7 @@
 
 mod address;
 mod connection;
+mod sockets;
 
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,6 +18,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use address::{Address, AddressError};
 use connection::{Connection, Progress};
+pub(crate) use sockets::Sockets;
 
 use crate::run::Captured;
 use crate::run::processes::{are_asleep, children};
@@ -43,9 +45,12 @@ pub(crate) struct Clients<'c> {
 }
 
 impl Clients<'_> {
-    /// Plays all connections, then ends the server; what it answered to each. Ends early when `is_over`.
-    pub fn play(self, is_over: &AtomicBool) -> Vec<Captured> {
-        let mut answers = Vec::new();
+    /// Plays all connections, then ends the server. Ends early when `is_over`.
+    pub fn play(self, is_over: &AtomicBool) -> Played {
+        let mut played = Played {
+            family: self.address.family(),
+            ..Played::default()
+        };
         for (index, socket) in self.sockets.into_iter().enumerate() {
             let pauses = self.listening.pauses.get(index).map_or(&[][..], |p| p);
             let watch = Watch {
@@ -57,7 +62,9 @@ impl Clients<'_> {
             if watch.connect(&mut connection, &self.address) {
                 watch.converse(&mut connection, &self.streams[index], pauses);
             }
-            answers.push(connection.end());
+            let (answer, socket) = connection.end();
+            played.answers.push(answer);
+            played.sockets.push(socket);
         }
         let watch = Watch {
             root: self.root,
@@ -71,8 +78,18 @@ impl Clients<'_> {
             // SAFETY: signals a process of the sandbox.
             unsafe { libc::kill(server, signal) };
         }
-        answers
+        played
     }
+}
+
+/// What came of it.
+#[derive(Debug, Default)]
+pub(crate) struct Played {
+    /// What the server said to each client.
+    pub answers: Vec<Captured>,
+    /// For use in another run.
+    pub sockets: Vec<OwnedFd>,
+    pub family: i32,
 }
 
 /// The server, seen from outside.

@@ -1,12 +1,13 @@
 //! The plain and the checked build of a program, and what they say about an input.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use crate::execute::{ExecuteError, Later, Settings};
 use crate::finding::{self, Key, Problem};
 use crate::minimise::{Minimised, minimise};
 use crate::run::{End, Outcome};
-use crate::sanitizer;
+use crate::sanitizer::{self, Signature};
 use crate::scenario::{Ending, Scenario};
 
 /// How often a problem must be seen, without a miss, to be a finding.
@@ -17,6 +18,8 @@ const TIMES: usize = 3;
 pub struct Native {
     plain: Later,
     checked: Option<Later>,
+    /// For runs of the checked build whose stacks need no names.
+    quick: Option<Later>,
     /// Runs of either.
     pub runs: u64,
 }
@@ -51,9 +54,14 @@ pub struct Confirmed {
 impl Native {
     pub fn new(plain: &Path, checked: Option<&Path>, settings: &Settings) -> Native {
         let sanitized = |path: &Path| Later::new(path, with_sanitizer_options(settings));
+        let quick = |path: &Path| {
+            let options = sanitizer::quick_environment();
+            Later::new(path, with_variables(settings, options))
+        };
         Native {
             plain: Later::new(plain, settings.clone()),
             checked: checked.map(sanitized),
+            quick: checked.map(quick),
             runs: 0,
         }
     }
@@ -63,6 +71,7 @@ impl Native {
         Native {
             plain: self.plain.another(),
             checked: self.checked.as_ref().map(Later::another),
+            quick: self.quick.as_ref().map(Later::another),
             runs: 0,
         }
     }
@@ -140,12 +149,12 @@ impl Native {
         may: &dyn Fn(&Scenario) -> bool,
     ) -> Result<Option<(Minimised, Confirmed)>, ExecuteError> {
         let builds = self.needed(scenario, key)?;
+        let mut known = HashMap::new();
         let mut judge = |smaller: &Scenario| {
             if !may(smaller) {
                 return Ok(false);
             }
-            let look = self.look_at(smaller, builds)?;
-            Ok::<bool, ExecuteError>(look.shows(key))
+            self.shows(smaller, key, builds, &mut known)
         };
         let minimised = minimise(scenario, seeds, most_runs, &mut judge)?;
         let confirmed = self.confirm(&minimised.scenario)?;
@@ -154,6 +163,44 @@ impl Native {
             problems.any(|problem| problem.key() == *key)
         });
         Ok(confirmed.map(|confirmed| (minimised, confirmed)))
+    }
+
+    /// Whether a problem is seen. Runs that look alike without names are alike: names are asked for only once.
+    fn shows(
+        &mut self,
+        scenario: &Scenario,
+        key: &Key,
+        builds: Builds,
+        known: &mut HashMap<Glimpse, bool>,
+    ) -> Result<bool, ExecuteError> {
+        let Some(quick) = self.quick.as_mut().filter(|_| builds.checked) else {
+            return Ok(self.look_at(scenario, builds)?.shows(key));
+        };
+        let checked = quick.run(scenario, &[])?;
+        self.runs += 1;
+        let plain = match builds.plain {
+            true => {
+                let only_plain = Builds {
+                    checked: false,
+                    ..builds
+                };
+                self.look_at(scenario, only_plain)?.problems
+            }
+            false => Vec::new(),
+        };
+        let glimpse = Glimpse {
+            reports: sanitizer::signatures(&checked.stderr.bytes),
+            plain: plain.iter().map(Problem::key).collect(),
+        };
+        if glimpse.reports.is_empty() && glimpse.plain.is_empty() {
+            return Ok(false);
+        }
+        if let Some(shows) = known.get(&glimpse) {
+            return Ok(*shows);
+        }
+        let shows = self.look_at(scenario, builds)?.shows(key);
+        known.insert(glimpse, shows);
+        Ok(shows)
     }
 
     /// The builds that a problem is seen on: one, if that is enough.
@@ -170,6 +217,13 @@ impl Native {
             checked: true,
         })
     }
+}
+
+/// What was seen of a problem without names.
+#[derive(PartialEq, Eq, Hash)]
+struct Glimpse {
+    reports: Vec<Signature>,
+    plain: Vec<Key>,
 }
 
 impl Look {
@@ -205,8 +259,12 @@ fn showing(look: &Look) -> Builds {
 
 /// Settings for runs of checked builds.
 pub(super) fn with_sanitizer_options(settings: &Settings) -> Settings {
+    with_variables(settings, sanitizer::environment())
+}
+
+fn with_variables(settings: &Settings, added: Vec<(String, String)>) -> Settings {
     let mut environment = settings.environment.clone();
-    let added = sanitizer::environment().into_iter();
+    let added = added.into_iter();
     environment.extend(added.map(|(name, value)| (name.into(), value.into())));
     Settings {
         environment,

@@ -1,0 +1,118 @@
+//! The report of `parallax replay`.
+
+mod json;
+mod text;
+
+use parallax_engine::compare::{Difference, Names, Side, Window, compare};
+use parallax_engine::replay::{Build, Seen};
+use parallax_engine::scenario::{Ending, Scenario};
+
+use crate::commands::replay::What;
+
+pub use json::{all_json, json};
+pub use text::{all_text, command_line, text};
+
+/// What was recorded.
+#[derive(Clone, Copy)]
+pub struct Reference<'a> {
+    pub ending: &'a Ending,
+    pub names: &'a Names,
+}
+
+/// What one subject did.
+pub struct Shown {
+    pub label: String,
+    pub build: Build,
+    pub seen: Seen,
+    pub is_flaky: bool,
+}
+
+pub struct ReplayReport<'a> {
+    pub title: &'a str,
+    pub scenario: &'a Scenario,
+    pub reference: Option<Reference<'a>>,
+    pub shown: &'a [Shown],
+    /// Of each of those, against the reference, or against the first of them.
+    pub differences: Vec<Vec<Difference>>,
+}
+
+impl<'a> ReplayReport<'a> {
+    pub fn new(
+        scenario: &'a Scenario,
+        title: &'a str,
+        reference: Option<Reference<'a>>,
+        shown: &'a [Shown],
+        window: Window,
+    ) -> ReplayReport<'a> {
+        let recorded = reference.map(|Reference { ending, names }| Side { ending, names });
+        let first = recorded.or_else(|| shown.first().map(|shown| shown.seen.side()));
+        let differences = |shown: &Shown| {
+            let mut all =
+                first.map_or_else(Vec::new, |first| compare(first, shown.seen.side(), window));
+            // Sanitizers write to standard error, and go on or end as they like.
+            if shown.build == Build::Checked && !shown.seen.problems.is_empty() {
+                all.retain(|difference| {
+                    !matches!(difference, Difference::Stderr(_) | Difference::End { .. })
+                });
+            }
+            all
+        };
+        ReplayReport {
+            title,
+            scenario,
+            reference,
+            differences: shown.iter().map(differences).collect(),
+            shown,
+        }
+    }
+
+    /// Whether everything came out the same, each time.
+    pub fn is_same(&self) -> bool {
+        self.differences.iter().all(Vec::is_empty) && !self.shown.iter().any(|s| s.is_flaky)
+    }
+}
+
+/// The recorded side of a scenario.
+pub fn side(what: &What) -> Option<Side<'_>> {
+    let ending = what.result.as_ref()?;
+    let names = &what.names;
+    Some(Side { ending, names })
+}
+
+/// Why a scenario did not give what was recorded.
+pub enum Why {
+    Differs(Vec<Difference>),
+    /// Not every time.
+    Flaky(Vec<Difference>),
+    /// It could not be run.
+    Failed(String),
+}
+
+pub struct Missed {
+    pub id: String,
+    pub command: String,
+    /// Limits that the recording met.
+    pub notes: Vec<String>,
+    pub why: Why,
+}
+
+/// What became of all scenarios.
+pub struct AllReport {
+    pub total: usize,
+    pub missed: Vec<Missed>,
+    pub seconds: f64,
+    pub jobs: usize,
+    pub is_checked: bool,
+}
+
+impl AllReport {
+    /// How many were the same.
+    pub fn percent(&self) -> f64 {
+        let same = self.total - self.missed.len();
+        100.0 * same as f64 / self.total.max(1) as f64
+    }
+
+    pub fn rate(&self) -> f64 {
+        self.total as f64 / self.seconds.max(0.001)
+    }
+}

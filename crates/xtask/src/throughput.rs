@@ -1,0 +1,83 @@
+//! How many scenarios a second are replayed on the plain build of a small program.
+//!
+//! Per core: by CPU time of everything that takes part (engine, sandbox, program), because on a busy machine the clock says
+//! little. The clock's rate is shown beside it.
+
+use anyhow::{Result, ensure};
+use parallax_engine::execute::Settings;
+use parallax_engine::replay::{Build, Replayer, Subject};
+use parallax_engine::run::End;
+use parallax_engine::scenario::Scenario;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::Instant;
+
+/// Replays `expr` again and again; a table.
+pub fn table(expr: &Path, runs: u32) -> Result<String> {
+    let mut text = "### Replay of scenarios (plain build, one worker)\n\n".to_owned();
+    text.push_str("| scenario | CPU milliseconds each | scenarios/s/core | by the clock |\n");
+    text.push_str("|---|---|---|---|\n");
+    let arguments = ["12", "+", "30", "*", "2"];
+    let bare = Scenario {
+        argv: arguments.iter().map(|word| (*word).into()).collect(),
+        ..Scenario::default()
+    };
+    let mut with_files = bare.clone();
+    for number in 0..4 {
+        let name = format!("directory/file{number}");
+        with_files.files.insert(name.into(), "contents\n".into());
+    }
+    for (name, scenario) in [
+        ("`expr 12 + 30 \\* 2`", &bare),
+        ("the same with four files", &with_files),
+    ] {
+        let (cpu, wall) = measure(expr, scenario, runs)?;
+        let _ = writeln!(
+            text,
+            "| {name} | {:.2} | {:.0} | {:.0} |",
+            cpu * 1e3,
+            1.0 / cpu,
+            1.0 / wall
+        );
+    }
+    Ok(text)
+}
+
+/// CPU and clock seconds of one run.
+fn measure(program: &Path, scenario: &Scenario, runs: u32) -> Result<(f64, f64)> {
+    let subject = Subject {
+        label: "plain".into(),
+        build: Build::Plain,
+        program: program.to_owned(),
+    };
+    let (before, started) = (cpu_seconds(), Instant::now());
+    let mut replayer = Replayer::new(subject, &Settings::default())?;
+    for _ in 0..runs {
+        let seen = replayer.run(scenario)?;
+        ensure!(
+            seen.end == End::Exit(0) && seen.ending.stdout.0 == b"72\n",
+            "{}: {:?}",
+            program.display(),
+            seen.ending
+        );
+    }
+    // The sandbox's time counts when it has ended.
+    drop(replayer);
+    let (cpu, wall) = (cpu_seconds() - before, started.elapsed().as_secs_f64());
+    Ok((cpu / f64::from(runs), wall / f64::from(runs)))
+}
+
+/// Of this process and its children that have ended.
+fn cpu_seconds() -> f64 {
+    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
+    let used = |who| {
+        // SAFETY: plain data, filled in by the call.
+        let usage = unsafe {
+            let mut usage: libc::rusage = std::mem::zeroed();
+            libc::getrusage(who, &mut usage);
+            usage
+        };
+        seconds(usage.ru_utime) + seconds(usage.ru_stime)
+    };
+    used(libc::RUSAGE_SELF) + used(libc::RUSAGE_CHILDREN)
+}
