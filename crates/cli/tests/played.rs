@@ -113,7 +113,7 @@ fn a_request_that_crashes_the_server_is_found_and_made_small() {
     let options = Options {
         shape: Shape::Near(Box::new(seed)),
         symbolic: Symbolic::ALL,
-        runs: Some(120),
+        runs: Some(60),
         time: None,
         generations: None,
         jobs: 2,

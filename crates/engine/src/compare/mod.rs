@@ -5,6 +5,7 @@
 //! is the program's doing.
 
 mod calendar;
+mod chance;
 mod lines;
 mod normalise;
 
@@ -90,6 +91,24 @@ pub fn compare(one: Side<'_>, other: Side<'_>, window: Window) -> Vec<Difference
         found.extend(diff.map(|diff| Difference::Answer { connection, diff }));
     }
     found
+}
+
+/// Whether one run did what several others have in common, with something else where those vary among themselves.
+pub fn is_alike_but_for_chance(one: Side<'_>, others: &[Side<'_>], window: Window) -> bool {
+    let ends_alike = |other: &Side<'_>| {
+        (one.ending.exit, one.ending.signal) == (other.ending.exit, other.ending.signal)
+            && one.ending.answers.len() == other.ending.answers.len()
+    };
+    let fits = |part: &dyn Fn(&Ending) -> Bytes| {
+        let text = |side: &Side<'_>| normalise(&part(side.ending), side.names, window);
+        let runs: Vec<Vec<u8>> = others.iter().map(text).collect();
+        chance::fits(&text(&one), &runs)
+    };
+    let mut answers = 0..one.ending.answers.len();
+    others.iter().all(ends_alike)
+        && fits(&|ending| ending.stdout.clone())
+        && fits(&|ending| ending.stderr.clone())
+        && answers.all(|index| fits(&|ending| ending.answers[index].clone()))
 }
 
 /// `exit 1`, `SIGSEGV`, or that it was ended.

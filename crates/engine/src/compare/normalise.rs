@@ -218,6 +218,12 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             ),
             date,
         ),
+        // In long listings the size of a directory, and of all together, is the file system's, not the program's.
+        rule(
+            r"(?m)^(?<line>d[rwxsStT-]{9}[.+]? .*?)\b\d+ \{time\}",
+            |found, _| [&found["line"], b"{size} {time}"].concat(),
+        ),
+        rule(r"(?m)^total \d+$", |_, _| b"total {size}".to_vec()),
         rule(r"\b\d{10}\b(?:\.\d+)?", |found, window| {
             let digits = &found[0][..10];
             let seconds = number(digits);

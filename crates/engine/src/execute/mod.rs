@@ -16,6 +16,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
@@ -493,8 +494,25 @@ fn outcome(finished: Finished) -> Outcome {
 /// locales a machine has, and test suites that compare messages use it.
 fn fix_environment(environment: &mut Vec<(OsString, OsString)>) {
     fix(environment, &["LC_", "LANG"], "LC_ALL", "C");
-    fix(environment, &["TZ"], "TZ", "UTC0");
+    // Where that is the machine's own time zone, programs need not be told, and do as they do without a variable.
+    if !*IS_UTC {
+        fix(environment, &["TZ"], "TZ", "UTC0");
+    }
 }
+
+/// Whether local time is UTC on this machine.
+static IS_UTC: LazyLock<bool> = LazyLock::new(|| {
+    // SAFETY: plain data, filled in by the call.
+    let here = unsafe {
+        let (now, mut local) = (0, std::mem::zeroed());
+        libc::localtime_r(&now, &mut local);
+        local
+    };
+    let own = std::env::var_os("TZ").is_some();
+    let file = std::fs::canonicalize("/etc/localtime");
+    let names_utc = file.is_ok_and(|path| path.ends_with("UTC") || path.ends_with("UCT"));
+    !own && here.tm_gmtoff == 0 && (names_utc || !Path::new("/etc/localtime").exists())
+});
 
 /// Gives a variable a value, unless one whose name begins like these is there.
 fn fix(environment: &mut Vec<(OsString, OsString)>, known: &[&str], name: &str, value: &str) {

@@ -27,7 +27,9 @@ use crate::scenario::{Bytes, Listening};
 /// Between two looks.
 const NAP: Duration = Duration::from_micros(500);
 /// A server that sleeps this long without an answer is not going to give one.
-const PATIENCE: Duration = Duration::from_millis(100);
+const PATIENCE: Duration = Duration::from_millis(30);
+/// A server that is busy this long after its last client is ended all the same.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// The clients of one run.
 pub(crate) struct Clients<'c> {
@@ -117,10 +119,12 @@ impl Watch<'_> {
         self.server().is_some_and(are_asleep)
     }
 
-    /// Whether that is so twice in a row: between two short sleeps a server looks idle, too.
+    /// Until that is so twice in a row: between two short sleeps a server looks idle, too. One that never sleeps is not
+    /// waited for.
     fn wait_until_asleep(&self) {
+        let started = Instant::now();
         let mut looks = 0;
-        while looks < 2 && !self.is_over() {
+        while looks < 2 && !self.is_over() && started.elapsed() < BUSY {
             looks = if self.is_asleep() { looks + 1 } else { 0 };
             thread::sleep(NAP);
         }

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use parallax_engine::compare::{Window, compare};
+use parallax_engine::compare::{Window, compare, is_alike_but_for_chance};
 use parallax_engine::execute::Settings;
-use parallax_engine::replay::{Build, Replayer, Subject};
+use parallax_engine::replay::{Build, Replayer, Seen, Subject};
 use parallax_store::{Filter, Origin, Store};
 
 use super::what::What;
@@ -32,9 +32,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         let message = "nothing has been recorded here";
         return Err(Failure::new(Exit::Usage, message).hint("parallax record -- make check"));
     };
-    let tasks = tasks(arguments, &store)?;
+    let builds: Vec<Build> = match arguments.build.is_empty() {
+        true => vec![Build::Plain],
+        false => arguments.build.iter().copied().map(Build::from).collect(),
+    };
+    let mut subjects = Subjects::new(arguments, &builds)?;
+    let settings = settings(arguments, &subjects);
+    let tasks = tasks(arguments, &store, &mut subjects)?;
     let directory = stored::directory();
-    let settings = settings(arguments);
     let jobs = arguments
         .jobs
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, |count| count.get()));
@@ -93,7 +98,11 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The scenarios, those of one program together, with what they are run on.
-fn tasks(arguments: &Arguments, store: &Store) -> Result<Vec<Task>, Failure> {
+fn tasks(
+    arguments: &Arguments,
+    store: &Store,
+    subjects: &mut Subjects,
+) -> Result<Vec<Task>, Failure> {
     let filter = Filter {
         origins: vec![Origin::Recorded],
         ..Filter::default()
@@ -105,11 +114,6 @@ fn tasks(arguments: &Arguments, store: &Store) -> Result<Vec<Task>, Failure> {
         listed = chosen.collect();
     }
     listed.sort_by(|one, other| (&one.program, &one.id).cmp(&(&other.program, &other.id)));
-    let builds: Vec<Build> = match arguments.build.is_empty() {
-        true => vec![Build::Plain],
-        false => arguments.build.iter().copied().map(Build::from).collect(),
-    };
-    let mut subjects = Subjects::new(arguments, &builds)?;
     let mut tasks = Vec::new();
     for scenario in listed {
         for subject in subjects.of(&scenario.program)? {
@@ -172,6 +176,10 @@ impl<'w> Worker<'w> {
         let is_by_chance = others
             .iter()
             .any(|other| compare(reference, other.side(), self.window).is_empty());
+        let sides: Vec<_> = others.iter().chain([&seen]).map(Seen::side).collect();
+        if is_alike_but_for_chance(reference, &sides, self.window) {
+            return Ok(None);
+        }
         Ok(Some(missed(match is_by_chance {
             true => Why::Flaky(differences),
             false => Why::Differs(differences),

@@ -84,6 +84,10 @@ pub struct Arguments {
     #[arg(long, short, value_name = "N")]
     jobs: Option<usize>,
 
+    /// A file or directory that the program needs, where it would be hidden (below /tmp)
+    #[arg(long, value_name = "PATH")]
+    readable: Vec<PathBuf>,
+
     /// End a single run after this many seconds
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
     timeout: Duration,
@@ -140,8 +144,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         (true, true) => vec![Build::Plain, Build::Checked],
         (true, false) => vec![Build::Plain],
     };
-    let subjects = Subjects::new(arguments, &builds)?.of(&what.program)?;
-    let settings = settings(arguments);
+    let mut known = Subjects::new(arguments, &builds)?;
+    let subjects = known.of(&what.program)?;
+    let settings = settings(arguments, &known);
     let window = Window::since(RECORDED_SINCE);
     let mut shown = Vec::new();
     for subject in subjects {
@@ -177,11 +182,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// What every run gets.
-fn settings(arguments: &Arguments) -> Settings {
+fn settings(arguments: &Arguments, subjects: &Subjects) -> Settings {
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     let fixed = [("PATH", path), ("HOME", "/".into())];
     Settings {
         timeout: arguments.timeout,
+        readable: [arguments.readable.clone(), subjects.folders()].concat(),
         environment: fixed
             .into_iter()
             .map(|(name, value)| (name.into(), value))

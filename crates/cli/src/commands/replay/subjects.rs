@@ -30,6 +30,8 @@ enum Version {
     Built {
         label: &'static str,
         programs: Vec<parallax_project::Program>,
+        /// Source and build tree: tests use files of both.
+        folders: [PathBuf; 2],
     },
     /// Where it was when it was recorded.
     Recorded,
@@ -53,6 +55,15 @@ impl Subjects {
             builds: builds.to_vec(),
             known: BTreeMap::new(),
         })
+    }
+
+    /// Directories that programs may find at their usual place, wherever that is.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let folders = self.versions.iter().flat_map(|version| match version {
+            Version::Built { folders, .. } => &folders[..],
+            Version::Program(_) | Version::Recorded => &[],
+        });
+        folders.cloned().collect()
     }
 
     /// What scenarios of a program are run on.
@@ -101,8 +112,8 @@ fn versions(on: On, range: Option<&str>) -> Result<Vec<Version>, Failure> {
     }
     let mut versions = Vec::new();
     for (label, revision) in wanted {
-        let programs = builds.ensure(revision, &mut |_| {})?.programs;
-        versions.push(Version::Built { label, programs });
+        let build = builds.ensure(revision, &mut |_| {})?;
+        versions.push(Version::built(label, build));
     }
     Ok(versions)
 }
@@ -115,20 +126,27 @@ fn current() -> Result<Vec<Version>, Failure> {
     let selected = project.select(&Selection::Current)?;
     let build = project.builds(toolchain()?).find(&selected.new)?;
     Ok(vec![match build {
-        Some(build) => Version::Built {
-            label: "new",
-            programs: build.programs,
-        },
+        Some(build) => Version::built("new", build),
         None => Version::Recorded,
     }])
 }
 
 impl Version {
+    fn built(label: &'static str, build: parallax_project::Build) -> Version {
+        Version::Built {
+            label,
+            programs: build.programs,
+            folders: [build.source, build.tree],
+        }
+    }
+
     fn program(&self, name: &Bytes) -> Result<PathBuf, Failure> {
         match self {
             Version::Program(path) => Ok(path.clone()),
             Version::Recorded => recorded_path(name),
-            Version::Built { label, programs } => {
+            Version::Built {
+                label, programs, ..
+            } => {
                 let program = programs
                     .iter()
                     .find(|known| known.name.as_bytes() == **name);
@@ -147,7 +165,7 @@ impl Version {
 /// The program itself, or a variant of it.
 fn built(path: &Path, build: Build) -> Result<PathBuf, Failure> {
     let variant = match build {
-        Build::Plain => return Ok(std::path::absolute(path)?),
+        Build::Plain => return Ok(path.canonicalize()?),
         Build::Checked => Variant::Checked,
         Build::Covered => Variant::Covered,
     };
