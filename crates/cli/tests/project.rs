@@ -88,7 +88,7 @@ fn a_revision_that_does_not_build_ends_with_3_and_says_which_step_and_why() {
     assert_contains(
         &complaint,
         &[
-            "HEAD does not build",
+            "building HEAD failed",
             "step build",
             "nothing_of_that_name",
             "logs/build.log",

@@ -119,6 +119,15 @@ fn a_revision_that_does_not_build_is_named_with_step_and_last_lines() {
             .unwrap()
             .contains("nothing_of_that_name")
     );
+    // Jobs that end later do not hide the reason.
+    let noise = "\t@for i in 1 2 3 4 5 6 7 8 9; do for j in 1 2 3; do echo $$i; done; done";
+    let slow = format!("all:\n\t-$(CC) -o prog prog.c\n{noise}\n\tfalse\n");
+    folder.write("Makefile", &slow);
+    let error = folder.build(Selection::Current).unwrap_err();
+    let BuildError::Step { errors, .. } = error else {
+        panic!("{error}");
+    };
+    assert!(errors[0].contains("nothing_of_that_name"), "{errors:?}");
     // The failure is not kept: the next try starts from nothing.
     assert!(folder.build(words("HEAD")).is_err());
     folder.write("parallax.toml", "[build]\nconfigure = \"exit 7\"\n");

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use parallax_project::{Build, Event, Revision, Selection};
 
 use super::project::{ProjectArguments, toolchain};
-use crate::console::{self, printable, shorten};
+use crate::console::{self, Palette, printable, shorten};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::build as report;
@@ -56,6 +56,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let started = Instant::now();
     let project = arguments.project.find()?;
     let selected = project.select(&selection(arguments)?)?;
+    if selected
+        .old
+        .as_ref()
+        .is_some_and(|old| old.id == selected.new.id)
+    {
+        let note = "old and new are the same; there is nothing to compare";
+        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+    }
     let builds = project.builds(toolchain()?);
     let mut done = Vec::new();
     for revision in selected.all() {

@@ -92,17 +92,23 @@ impl From<BuildError> for Failure {
         match &error {
             BuildError::Step {
                 command,
+                errors,
                 last_lines,
                 log,
                 ..
             } => {
+                let mut detail = errors.clone();
+                if !errors.is_empty() {
+                    detail.push("…".to_owned());
+                }
+                detail.extend_from_slice(last_lines);
                 let mut hint = format!("the whole output is in {}", log.display());
                 if is_debian_source(log) {
                     hint.push_str("\nwhat Debian needs to build it: apt-get build-dep ./");
                 }
                 failure(Exit::BuildFailed)
                     .cause(format!("$ {command}"))
-                    .detail(&last_lines.join("\n"))
+                    .detail(&detail.join("\n"))
                     .hint(hint)
             }
             BuildError::NoTree { .. } => failure(Exit::BuildFailed),

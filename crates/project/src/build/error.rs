@@ -10,12 +10,14 @@ use crate::revision::RevisionError;
 /// A build that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    #[error("{revision} does not build: step {step} ended with {status}")]
+    #[error("building {revision} failed: step {step} ended with {status}")]
     Step {
         revision: String,
         step: &'static str,
         command: String,
         status: ExitStatus,
+        /// What looks like an error before the end: jobs that run at the same time go on for a while.
+        errors: Vec<String>,
         /// The end of what it printed.
         last_lines: Vec<String>,
         /// All of it.

@@ -79,12 +79,14 @@ impl Step<'_> {
             });
         })?;
         if !status.success() {
+            let last_lines = last_lines(&log, LAST_LINES);
             return Err(BuildError::Step {
                 revision: self.revision.label.clone(),
                 step,
                 command: self.command.to_owned(),
                 status,
-                last_lines: last_lines(&log, LAST_LINES),
+                errors: error_lines(&log, &last_lines),
+                last_lines,
                 log,
             });
         }
@@ -170,6 +172,29 @@ fn last_lines(log: &Path, count: usize) -> Vec<String> {
     lines
 }
 
+/// The first lines of a log that compilers, linkers and configure scripts write when they give up, without those that are
+/// shown anyway.
+fn error_lines(log: &Path, shown: &[String]) -> Vec<String> {
+    const SIGNS: &[&str] = &[
+        ": error:",
+        ": fatal error:",
+        "undefined reference to",
+        "multiple definition of",
+        "CMake Error",
+        "ERROR:",
+    ];
+    const MOST: usize = 8;
+    let bytes = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines()
+        .map(str::trim_end)
+        .filter(|line| SIGNS.iter().any(|sign| line.contains(sign)))
+        .filter(|line| !shown.iter().any(|other| other == line))
+        .take(MOST)
+        .map(str::to_owned)
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -183,5 +208,15 @@ mod tests {
         assert_eq!(last_lines(&log, 2), ["second", "third"]);
         assert_eq!(last_lines(&log, 1), ["third"]);
         assert!(last_lines(&folder.path().join("none"), 3).is_empty());
+    }
+
+    #[test]
+    fn errors_before_the_last_lines_are_found_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let text = "cc a.c\na.c:1:2: error: expected\na.c:3: warning: unused\ncc b.c\nb.c:7:1: error: late\n";
+        fs::write(&log, text).unwrap();
+        let shown = last_lines(&log, 2);
+        assert_eq!(error_lines(&log, &shown), ["a.c:1:2: error: expected"]);
     }
 }
