@@ -62,6 +62,8 @@ macro_rules! runtime_entries {
             /// A memory function writes (`written` not 0) or reads `length` bytes from `place` on; the length or the place
             /// is labelled. Logs what can go wrong, and fixes the place; `CONCRETIZE` of the length follows.
             RANGE = __plx_range(place: ptr, lplace: u32, length: u64, llength: u32, written: u32, site: u64) -> void;
+            /// A function like `printf` is about to be given this format, some bytes of which may be labelled.
+            FORMAT = __plx_format(format: ptr, site: u64) -> void;
             /// Fixes a labelled value to its present one; `reason` is a `Concretized`.
             CONCRETIZE = __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) -> void;
 

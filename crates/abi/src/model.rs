@@ -649,6 +649,51 @@ pub fn is_output(symbol: &[u8]) -> bool {
         .is_ok()
 }
 
+/// Functions that take a format, by which argument it is. Sorted by name.
+const FORMATS: &[(&str, u32)] = &[
+    ("__dprintf_chk", 2),
+    ("__fprintf_chk", 2),
+    ("__printf_chk", 1),
+    ("__syslog_chk", 2),
+    ("__vdprintf_chk", 2),
+    ("__vfprintf_chk", 2),
+    ("__vprintf_chk", 1),
+    ("__vsyslog_chk", 2),
+    ("dprintf", 1),
+    ("err", 1),
+    ("error", 2),
+    ("error_at_line", 4),
+    ("errx", 1),
+    ("fprintf", 1),
+    ("printf", 0),
+    ("syslog", 1),
+    ("vdprintf", 1),
+    ("verr", 1),
+    ("verrx", 1),
+    ("vfprintf", 1),
+    ("vprintf", 0),
+    ("vsyslog", 1),
+    ("vwarn", 0),
+    ("vwarnx", 0),
+    ("warn", 0),
+    ("warnx", 0),
+];
+
+/// Which argument of a function without model is a format.
+pub fn format_argument(symbol: &str) -> Option<u32> {
+    let found = FORMATS.binary_search_by_key(&symbol, |(name, _)| name);
+    Some(FORMATS[found.ok()?].1)
+}
+
+/// Which arguments of a function without model say what it writes out: the first byte, and factors of how many.
+pub fn written_range(symbol: &str) -> Option<(u32, &'static [u32])> {
+    match symbol {
+        "write" | "pwrite" | "pwrite64" | "send" | "sendto" => Some((1, &[2])),
+        "fwrite" | "fwrite_unlocked" => Some((0, &[1, 2])),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -661,6 +706,9 @@ mod tests {
         assert!(MODELS.is_sorted());
         assert_eq!(model_of("printf"), None);
         assert!(OUTPUTS.is_sorted());
+        assert!(FORMATS.is_sorted());
+        assert_eq!(format_argument("fprintf"), Some(1));
+        assert_eq!(format_argument("puts"), None);
         assert!(
             OUTPUTS
                 .iter()

@@ -225,12 +225,15 @@ pub enum EventKind {
     /// Memory was accessed at an address that is concrete on this path, by code that could have computed it from
     /// input; logged between any two decisions once for each site, if [`flags::ACCESSES`] asks for it.
     Access = 20,
+    /// The format of a function like `printf` contains input: `label` and `x` = two bytes, one behind the other,
+    /// `y` = where in the format.
+    Format = 21,
 }
 
 impl EventKind {
     /// Decodes the byte stored in an event.
     pub fn from_byte(byte: u8) -> Option<EventKind> {
-        if (1..=EventKind::Access as u8).contains(&byte) {
+        if (1..=EventKind::Format as u8).contains(&byte) {
             // SAFETY: `repr(u8)` with consecutive discriminants from 1.
             Some(unsafe { core::mem::transmute::<u8, EventKind>(byte) })
         } else {

@@ -198,6 +198,8 @@ fn every_kind_of_sensitive_operation_is_checked_on_the_path() {
         ('<', 1, 2, "shift"),
         ('m', 8, 0, "out-of-bounds"),
         ('a', 6, 0, "out-of-bounds"),
+        ('w', 4, 0, "out-of-bounds"),
+        ('r', 4, 0, "out-of-bounds"),
         ('!', 1, 0, "assertion"),
         ('x', 1, 0, "abort"),
     ];
@@ -205,6 +207,10 @@ fn every_kind_of_sensitive_operation_is_checked_on_the_path() {
         let report = kind(&folder, &program, which, a, b, 1);
         assert_eq!(finding(&report, expected)["distance"], 0, "{which}");
     }
+    // How a format with a conversion that nobody meant fails is a matter of what lies in registers.
+    let text = i32::from_le_bytes(*b"abcd");
+    let report = kind(&folder, &program, '%', text, text, 1);
+    assert_eq!(report["stats"]["checks"]["confirmed"], 1, "{report:#}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Labels across calls: the caller's side of the protocol in `abi::tls`.
 
 use parallax_abi::entry::symbol::MODEL_PREFIX;
+use parallax_abi::model::{format_argument, written_range};
 use parallax_abi::tls;
 use parallax_abi::trace::LossKind;
 
@@ -23,6 +24,8 @@ impl Tracer<'_> {
             return;
         }
         let module = self.module;
+        self.note_written(instruction, site);
+        note_format(module, &self.builder, instruction, site);
         let any = self.pass_arguments(instruction, site);
         let offered = offer_memory(module, &self.builder, instruction);
         announce(
@@ -53,6 +56,32 @@ impl Tracer<'_> {
             check_taken(module, &self.builder, instruction, site);
         }
         self.take_result(instruction, callee);
+    }
+
+    /// How much a function writes out may be input's to decide: then it can be asked whether there is so much.
+    fn note_written(&mut self, call: Value, site: Value) {
+        let callee = call.called_value();
+        let name = if callee.is_function() && callee.is_declaration() {
+            callee.name()
+        } else {
+            return;
+        };
+        let Some((place, factors)) = written_range(&name) else {
+            return;
+        };
+        // Of a product, only one whose other factor is 1.
+        let is_one = |value: Value| value.constant_int() == Some(1);
+        let factors: Vec<Value> = factors.iter().map(|index| call.operand(*index)).collect();
+        let mut counting = factors.into_iter().filter(|factor| !is_one(*factor));
+        let (Some(length), None) = (counting.next(), counting.next()) else {
+            return;
+        };
+        let label = self.label_of(length);
+        if !self.is_zero(label) && length.ty() == self.module.i64 {
+            let (none, read) = (self.zero(), self.module.n32(0));
+            let place = call.operand(place);
+            self.helper("plx.range", &[place, none, length, label, read, site]);
+        }
     }
 
     /// Labels of the arguments to the thread-local block; gives the `or` of all.
@@ -223,6 +252,20 @@ pub fn offer_memory(module: &Module, builder: &Builder, call: Value) -> bool {
         }
     }
     any
+}
+
+/// Says that a format may contain input, if it is none that was written into the program.
+pub fn note_format(module: &Module, builder: &Builder, call: Value, site: Value) {
+    let callee = call.called_value();
+    if module.is_model_library || !callee.is_function() || !callee.is_declaration() {
+        return;
+    }
+    let format = format_argument(&callee.name()).filter(|index| *index < call.argument_count());
+    if let Some(format) = format.map(|index| call.operand(index))
+        && !format.is_constant()
+    {
+        module.call(builder, "plx.format", &[format, site]);
+    }
 }
 
 /// After a call: if labels were passed and nobody took them, say so.

@@ -7,7 +7,7 @@ use parallax_abi::tls;
 use crate::activation::{
     Activation, forget_stack_objects, leave, register_dynamic_alloca, tls_field,
 };
-use crate::calls::{announce, check_taken, indirect_target, offer_memory};
+use crate::calls::{announce, check_taken, indirect_target, note_format, offer_memory};
 use crate::intrinsics::clear_fresh_memory;
 use crate::ir::{Builder, LLVMOpcode, Value};
 use crate::module::Module;
@@ -65,6 +65,7 @@ fn calls(module: &Module, builder: &Builder, instruction: Value, activation: &Ac
         if !callee.is_function() {
             indirect_target(module, builder, module.n32(0), callee, site);
         }
+        note_format(module, builder, instruction, site);
         if offer_memory(module, builder, instruction) {
             builder.after(instruction);
             check_taken(module, builder, instruction, site);

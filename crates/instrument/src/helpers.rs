@@ -213,6 +213,16 @@ out:
   ret i32 %r
 }
 
+define void @plx.format(ptr %a, i64 %site) #0 {
+  %some = call i1 @plx.present(ptr %a)
+  br i1 %some, label %slow, label %out, !prof !0
+slow:
+  call void @__plx_format(ptr %a, i64 %site)
+  br label %out
+out:
+  ret void
+}
+
 define void @plx.access(i64 %site) #0 {
   %w = load i32, ptr WATCHING, align 4
   %on = icmp ne i32 %w, 0

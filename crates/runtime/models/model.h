@@ -23,6 +23,7 @@ void __plx_clear(void *address, size_t size);
 void __plx_lose(const char *function);
 void __plx_fix(void *variable, size_t size);
 void __plx_keep(const void *address, size_t size);
+void __plx_length(const void *place, const size_t *length);
 
 /* Models written in Rust. */
 void *__plx_m_malloc(size_t size);
@@ -40,6 +41,15 @@ void *__plx_m_memmove(void *to, const void *from, size_t size);
     do {                                                                                           \
         if (LABELLED(variable))                                                                    \
             __plx_fix(&(variable), sizeof(variable));                                              \
+    } while (0)
+
+/* So many bytes are about to be written to a place. If the number is input's to decide, the trace says so:
+ * then it can be asked whether they always fit. */
+#define WRITES(place, bytes)                                                                       \
+    do {                                                                                           \
+        size_t length_of_range = (bytes);                                                          \
+        if (LABELLED(length_of_range))                                                             \
+            __plx_length(place, &length_of_range);                                                 \
     } while (0)
 
 /* Counts that labels went into a function which takes no note of them. */

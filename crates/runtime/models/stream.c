@@ -78,6 +78,7 @@ char *__plx_m_fgets_unlocked(char *to, int n, FILE *stream)
 {
     if (n <= 0)
         return NULL;
+    WRITES(to, (size_t)n);
     if (n == 1) {
         to[0] = '\0';
         return to;
@@ -134,6 +135,7 @@ size_t __plx_m_fread_unlocked(void *to, size_t size, size_t count, FILE *stream)
     size_t wanted = size * count, done = 0;
     if (wanted == 0)
         return 0;
+    WRITES(to, wanted);
     if (!__plx_stream_is_symbolic(stream)) {
         /* The real function may read past the buffer, straight into its target. */
         size_t taken = fread_unlocked(to, size, count, stream);

@@ -307,3 +307,47 @@ fn read(laddress: u32, address: u64, size: u64, site: u64) {
     loss::record(core, LossKind::Table, site, b"memcpy");
     fix(core, laddress, address, Concretized::LoadAddress, site);
 }
+
+/// Bytes of a format that are looked at.
+const FORMAT_BYTES: u64 = 256;
+/// Places in a format that are logged: one is enough for a conversion that nobody meant.
+const FORMAT_PLACES: usize = 4;
+
+/// A format: where two bytes of input stand one behind the other, a conversion could stand.
+///
+/// # Safety
+/// The program is about to read the format itself.
+pub unsafe fn format(format: u64, site: u64) {
+    if !trace::active() {
+        return;
+    }
+    let mut logged = 0;
+    let mut before = 0;
+    for at in 0..FORMAT_BYTES {
+        // SAFETY: the format ends with a zero byte, and none was found so far.
+        let (byte, label) = unsafe {
+            let address = format + at;
+            (*(address as *const u8), shadow::load(address, 1, site))
+        };
+        if byte == 0 || logged == FORMAT_PLACES {
+            break;
+        }
+        if before != 0
+            && label != 0
+            && let Some(mut core) = lock::enter()
+        {
+            let event = Event {
+                label: before,
+                site,
+                x: label,
+                y: at - 1,
+                ..new_event(EventKind::Format)
+            };
+            log(&mut core, event, &[label.into(), at]);
+            logged += 1;
+            before = 0;
+        } else {
+            before = label;
+        }
+    }
+}

@@ -85,6 +85,9 @@ export! {
     ) {
         access::range(place as u64, lplace, length, llength, written != 0, site)
     }
+    __plx_format(format: Pointer, site: u64) {
+        access::format(format as u64, site)
+    }
     __plx_access(site: u64) {
         access::concrete(site)
     }

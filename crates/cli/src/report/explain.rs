@@ -206,6 +206,7 @@ impl<'a> Explain<'a> {
                 )
             }
             EventKind::Access => "of memory".to_owned(),
+            EventKind::Format => self.expression(event.label),
             EventKind::Load
             | EventKind::Store
             | EventKind::Division

@@ -29,6 +29,7 @@ pub fn event(kind: EventKind) -> &'static str {
         EventKind::Assume => "assume",
         EventKind::Report => "report",
         EventKind::Access => "access",
+        EventKind::Format => "format",
     }
 }
 

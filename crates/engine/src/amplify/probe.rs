@@ -1,158 +1,26 @@
-//! What a worker does with one run: ask about its sensitive operations, look for the points of its path, and leave the
-//! path at them.
+//! What a worker does with one run: ask about its sensitive operations, and leave its path.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
 
-use parallax_abi::SiteId;
 use parallax_solver::{Answer, Constraint};
 
-use super::interface::{Checks, Undecided};
-use crate::explore::{ExploreError, Shape};
-use crate::finding::Key;
-use crate::path::Choice;
+use super::interface::Undecided;
+use super::points::goals;
+use super::run::{Aim, Branched, Natively, Place, Probed, Report, Task, trace};
+use crate::explore::ExploreError;
 use crate::question::{Goal, Known, Question, Wanted};
 use crate::replay::Confirmed;
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sensitive::{self, Failure, Sensitive};
 use crate::sites::SiteMap;
-use crate::worker::{Inquiry, Rigour, Traced, Worker, with_objects};
+use crate::worker::{Inquiry, Rigour, Worker};
 
 /// Checks of one place on one path: beyond this only the first and the last ones are made.
 const MOST_CHECKS: usize = 64;
 /// Violations of one place that did not show natively, after which it is not tried again on the same path.
 const MOST_UNCONFIRMED: u64 = 3;
-
-/// A traced run, with everything that could fail on its path.
-#[derive(Debug)]
-pub struct Probed {
-    pub traced: Traced,
-    pub end: End,
-    /// Operations that can be asked about, in order.
-    pub operations: Vec<Sensitive>,
-    /// Sites of memory accesses at concrete addresses, and how many decisions come before each.
-    pub accesses: Vec<(SiteId, usize)>,
-}
-
-impl Probed {
-    fn new(traced: Traced, end: End, sites: &SiteMap) -> Probed {
-        let mut operations = traced.operations.clone();
-        operations.extend(sensitive::assertions(&traced.trace, sites));
-        operations.sort_by_key(|operation| operation.position);
-        let accesses = sensitive::accesses(&traced.trace, sites);
-        Probed {
-            traced,
-            end,
-            operations,
-            accesses,
-        }
-    }
-
-    /// Memory that it holds, roughly.
-    pub fn bytes(&self) -> u64 {
-        let operations = self.operations.len() * size_of::<Sensitive>();
-        self.traced.bytes() + (operations + self.accesses.len() * 16) as u64
-    }
-}
-
-/// A run that left its parent's path.
-#[derive(Debug)]
-pub struct Branched {
-    pub scenario: Scenario,
-    pub probed: Arc<Probed>,
-    /// The decision that it made otherwise.
-    pub at: usize,
-    /// Points passed since its parent began to be followed, the one it left at included.
-    pub passed: usize,
-    pub native: Option<Natively>,
-}
-
-/// Errors that an input showed natively.
-#[derive(Debug)]
-pub struct Natively {
-    pub scenario: Scenario,
-    pub confirmed: Confirmed,
-    /// Decisions of the path that come before.
-    pub position: usize,
-    /// Points among those that were looked at.
-    pub passed: usize,
-}
-
-/// What a worker brings back from one run.
-#[derive(Debug, Default)]
-pub struct Report {
-    /// If the run had to be traced again.
-    pub probed: Option<Arc<Probed>>,
-    pub branched: Vec<Branched>,
-    pub errors: Vec<Natively>,
-    pub checks: Checks,
-    pub checked_sites: HashMap<Place, u64>,
-    /// Places that failed.
-    pub failed: HashSet<Place>,
-    /// Traced runs.
-    pub runs: u64,
-    pub undecided: HashMap<Undecided, u64>,
-    /// Decisions at which the path was to be left, and their sites.
-    pub left_at: HashMap<usize, SiteId>,
-    /// Inputs that did not leave where they should have.
-    pub missed: u64,
-    /// Decisions of the run, how many of them have been looked at, and points among those.
-    pub decisions: usize,
-    pub cursor: usize,
-    pub passed: usize,
-    /// Problems that were not seen every time.
-    pub flaky: u64,
-}
-
-/// A site and what can go wrong there.
-pub type Place = (SiteId, Failure);
-
-/// What is to be done with a run.
-#[derive(Clone, Debug)]
-pub enum Aim {
-    /// All its operations are checked.
-    Check,
-    /// Its path is left at these decisions.
-    Leave(Vec<usize>),
-    /// From this decision on it is followed over so many points: its operations are checked and its path is left.
-    Follow { from: usize, points: usize },
-}
-
-/// What a worker must know.
-pub struct Task<'t> {
-    pub scenario: &'t Scenario,
-    pub probed: Option<Arc<Probed>>,
-    pub aim: Aim,
-    pub shape: &'t Shape,
-    /// Scenarios and paths that have been run.
-    pub known: &'t HashSet<Scenario>,
-    pub paths: &'t HashSet<u64>,
-    /// Places whose failure is known and need not be shown again.
-    pub settled: &'t HashSet<Place>,
-    /// Errors that the seed itself shows.
-    pub baseline: &'t HashSet<Key>,
-    pub deadline: Option<Instant>,
-}
-
-impl Task<'_> {
-    fn is_over(&self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
-/// Traces a scenario.
-pub fn trace(
-    worker: &mut Worker<'_>,
-    scenario: &Scenario,
-    sites: &SiteMap,
-) -> Result<(Scenario, Probed), ExploreError> {
-    let (outcome, traced) = worker.trace(scenario)?;
-    let scenario = with_objects(scenario.clone(), &traced.trace);
-    Ok((scenario, Probed::new(traced, outcome.end, sites)))
-}
 
 /// Looks at one run.
 pub fn look(
@@ -197,44 +65,6 @@ fn counts(operations: &[Sensitive]) -> HashMap<(Place, u32), (usize, usize)> {
 
 fn key(operation: &Sensitive) -> (Place, u32) {
     ((operation.site, operation.failure), operation.context)
-}
-
-/// The positions of a path's points, among its first `limit` decisions.
-pub fn survey(
-    worker: &mut Worker<'_>,
-    sites: &SiteMap,
-    probed: &Probed,
-    limit: usize,
-    deadline: Option<Instant>,
-) -> Vec<usize> {
-    let names = worker.names(&probed.traced);
-    let mut inquiry = worker.inquiry(&probed.traced, &names, Rigour::Ways);
-    let fixed = Known::new();
-    let wanted = Wanted {
-        traced: &probed.traced,
-        sites,
-        fixed: &fixed,
-    };
-    let decisions = &probed.traced.decisions[..limit.min(probed.traced.decisions.len())];
-    let mut points = Vec::new();
-    for (at, decision) in decisions.iter().enumerate() {
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            break;
-        }
-        let mut can_leave = |goal: Goal| match wanted.question(goal, &mut inquiry.path) {
-            Question::Solve { prefix, goal } => !inquiry.solve(prefix, &goal).is_unsat(),
-            Question::Structure | Question::Impossible => false,
-        };
-        if !decision.repeated
-            && goals(probed, sites, at)
-                .into_iter()
-                .flatten()
-                .any(&mut can_leave)
-        {
-            points.push(at);
-        }
-    }
-    points
 }
 
 struct Look<'l, 't, 'm> {
@@ -397,7 +227,7 @@ impl Look<'_, '_, '_> {
     }
 
     /// Whether an error is the failure of the operation: it has the operation's line, or none. What comes of
-    /// a wrong size shows elsewhere.
+    /// a wrong size shows elsewhere, and that of a wrong format inside libc.
     fn is_about(&self, operation: &Sensitive, confirmed: &Confirmed) -> bool {
         let Some(site) = self.sites.get(operation.site) else {
             return true;
@@ -407,7 +237,7 @@ impl Look<'_, '_, '_> {
             .iter()
             .any(|problem| match &problem.location {
                 Some(location) => {
-                    operation.failure == Failure::Allocation
+                    matches!(operation.failure, Failure::Allocation | Failure::Format)
                         || location.line == site.line && same_file(&location.file, site.file)
                 }
                 None => true,
@@ -507,40 +337,4 @@ impl Look<'_, '_, '_> {
 fn same_file(a: &str, b: &str) -> bool {
     let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     name(a) == name(b)
-}
-
-/// Where else a decision could have led: for each place the goals that lead there, one of which will do.
-fn goals(probed: &Probed, sites: &SiteMap, at: usize) -> Vec<Vec<Goal>> {
-    let decision = &probed.traced.decisions[at];
-    let index = at as u32;
-    match decision.choice {
-        Choice::Side => vec![vec![Goal::Side { decision: index }]],
-        Choice::Object => vec![vec![Goal::Otherwise { decision: index }]],
-        Choice::Assumed if decision.value == 0 => vec![vec![Goal::Otherwise { decision: index }]],
-        Choice::Assumed | Choice::Fixed | Choice::Kept => Vec::new(),
-        Choice::Case => {
-            let Some(site) = sites.get(decision.site) else {
-                return Vec::new();
-            };
-            let leads_to = |number: usize| site.successors.get(number).copied();
-            let position = |value: u128| {
-                site.cases
-                    .iter()
-                    .position(|case| u128::from(*case) == value)
-            };
-            let here = leads_to(position(decision.value).map_or(0, |case| case + 1));
-            let mut places: BTreeMap<Option<u64>, Vec<Goal>> = BTreeMap::new();
-            for (number, case) in site.cases.iter().enumerate() {
-                let goal = Goal::Value {
-                    decision: index,
-                    value: *case,
-                };
-                places.entry(leads_to(number + 1)).or_default().push(goal);
-            }
-            let default = Goal::Default { decision: index };
-            places.entry(leads_to(0)).or_default().push(default);
-            places.remove(&here);
-            places.into_values().collect()
-        }
-    }
 }

@@ -51,6 +51,7 @@ pub(super) fn check(trace: &Trace, kind: EventKind, event: &Event) -> Option<Fau
         | EventKind::Output
         | EventKind::EndOfInput
         | EventKind::Report
-        | EventKind::Access => None,
+        | EventKind::Access
+        | EventKind::Format => None,
     }
 }

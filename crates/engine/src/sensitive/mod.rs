@@ -2,8 +2,8 @@
 //!
 //! A memory access through a symbolic address fails outside of the object that the address was derived
 //! from; a division by zero; signed arithmetic out of range; a shift by the width or more; an allocation whose size
-//! wrapped round or cannot be had; a copy longer than what it is copied to or from; an assertion whose condition does not
-//! hold. For each such event of a trace this makes the condition, as an expression over the input, under which it fails.
+//! wrapped round or cannot be had; a copy longer than what it is copied to or from; a format that asks for arguments that
+//! nobody gave; an assertion whose condition does not hold. For each such event of a trace this makes the condition, as an expression over the input, under which it fails.
 
 mod size;
 
@@ -25,6 +25,7 @@ pub enum Failure {
     Shift,
     Allocation,
     Length,
+    Format,
     Assertion,
 }
 
@@ -37,6 +38,7 @@ impl Failure {
             Failure::Shift => "shift",
             Failure::Allocation => "allocation",
             Failure::Length => "length",
+            Failure::Format => "format",
             Failure::Assertion => "assertion",
         }
     }
@@ -70,6 +72,7 @@ pub fn operations(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
             EventKind::Overflow => Failure::Overflow,
             EventKind::Allocation => Failure::Allocation,
             EventKind::Length => Failure::Length,
+            EventKind::Format => Failure::Format,
             _ => continue,
         };
         found.push(Sensitive {
@@ -139,6 +142,7 @@ pub fn condition(overlay: &mut Overlay<'_, Trace>, operation: &Sensitive) -> Opt
         EventKind::Overflow => alone(overflow(overlay, event)?),
         EventKind::Allocation => size::unobtainable(overlay, event)?,
         EventKind::Length => size::too_long(overlay, event)?,
+        EventKind::Format => conversion(overlay, event)?,
         EventKind::Branch => alone(match event.detail {
             0 => event.label,
             _ => build::not(overlay, event.label),
@@ -162,6 +166,25 @@ fn either(overlay: &mut Overlay<'_, Trace>, a: Label, b: Label) -> Label {
         (0, label) | (label, 0) => label,
         _ => build::binary(overlay, Op::Or, a, b),
     }
+}
+
+/// The two bytes of a format are a conversion that takes a pointer: `%n` is sure to be noticed, since it writes there.
+fn conversion(overlay: &mut Overlay<'_, Trace>, event: &Event) -> Option<Condition> {
+    for label in [event.label, event.x] {
+        if overlay.base().node(label)?.width != 8 {
+            return None;
+        }
+    }
+    let mut is = |label: Label, byte: u8| {
+        let byte = build::constant(overlay, 8, byte.into());
+        build::eq(overlay, label, byte)
+    };
+    let (percent, written, read) = (is(event.label, b'%'), is(event.x, b'n'), is(event.x, b's'));
+    let pointer = build::or(overlay, written, read);
+    Some(Condition {
+        any: build::and(overlay, percent, pointer),
+        near: Some(build::and(overlay, percent, written)),
+    })
 }
 
 /// The divisor is 0, or the smallest number is divided by -1.

@@ -213,6 +213,9 @@ impl Trace {
             EventKind::Division | EventKind::Overflow => {
                 label(event.label) && label(event.x) && Op::from_byte(event.detail).is_some()
             }
+            EventKind::Format => {
+                self.valid_nodes.contains(event.label) && self.valid_nodes.contains(event.x)
+            }
             EventKind::Shift => label(event.label) && Op::from_byte(event.detail).is_some(),
             EventKind::IndirectCall | EventKind::Output => label(event.label),
             EventKind::Input | EventKind::EndOfInput => event.x < self.counts.sources,

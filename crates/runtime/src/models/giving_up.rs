@@ -1,4 +1,4 @@
-//! What models in C say when they give up precision.
+//! What models in C say when they give up precision, or when a length decides how much is written.
 
 use super::program_site;
 use crate::ops::Operand;
@@ -11,6 +11,22 @@ pub unsafe extern "C" fn __plx_lose(function: *const u8) {
     // SAFETY: the name is a C string of the model.
     let name = unsafe { loss::name_of(function) };
     events::note_loss(LossKind::Call, name, program_site());
+}
+
+/// A labelled length, of a range that is about to be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __plx_length(place: *const u8, length: *const u64) {
+    if !trace::active() {
+        return;
+    }
+    // SAFETY: the model's own variable.
+    let (label, value) = unsafe {
+        (
+            shadow::load(length as u64, size_of::<u64>() as u64, 0),
+            *length,
+        )
+    };
+    access::range(place as u64, 0, value, label, true, program_site());
 }
 
 /// Fixes an integer variable, of at most eight bytes, to its present value.

@@ -1,6 +1,7 @@
 /* One operation of each kind that can fail, chosen by the first byte and fed with the following eight. */
 #include <assert.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +46,25 @@ int main(void)
         if ((uint32_t)a > 3)
             block[24] = 1;
         free(block);
+        break;
+    }
+    case '%':
+        strcpy(source, "id: ");
+        memcpy(source + 4, input + 1, 8);
+        source[12] = 0;
+        printf(source);
+        break;
+    case 'w': {
+        char *block = malloc(16);
+        memset(block, 'x', 16);
+        result = (int)write(1, block, (size_t)(a & 0xff));
+        free(block);
+        break;
+    }
+    case 'r': {
+        static char record[8];
+        strncpy(record, "abc", (size_t)(a & 0xff));
+        result = record[0];
         break;
     }
     case '!':
