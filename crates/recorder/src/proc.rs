@@ -1,0 +1,273 @@
+//! What `/proc` tells about a process.
+
+use std::fs;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use crate::ptrace::Pid;
+
+/// A file as the kernel tells it from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Identity {
+    pub device: u64,
+    pub number: u64,
+}
+
+impl Identity {
+    pub fn of(metadata: &fs::Metadata) -> Identity {
+        Identity {
+            device: metadata.dev(),
+            number: metadata.ino(),
+        }
+    }
+}
+
+/// What kind of thing a descriptor is, as far as it matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Regular,
+    Directory,
+    /// Pipes and sockets: what was read is gone.
+    Stream,
+    /// A device, with its number.
+    Device(u64),
+    Other,
+}
+
+/// An open descriptor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Descriptor {
+    pub identity: Identity,
+    pub kind: Kind,
+}
+
+fn descriptor_path(pid: Pid, descriptor: i32) -> PathBuf {
+    format!("/proc/{pid}/fd/{descriptor}").into()
+}
+
+/// What a descriptor of a process is; `None` if it is not open.
+pub fn descriptor(pid: Pid, descriptor: i32) -> Option<Descriptor> {
+    let metadata = fs::metadata(descriptor_path(pid, descriptor)).ok()?;
+    let kind = match metadata.mode() & libc::S_IFMT {
+        libc::S_IFREG => Kind::Regular,
+        libc::S_IFDIR => Kind::Directory,
+        libc::S_IFIFO | libc::S_IFSOCK => Kind::Stream,
+        libc::S_IFCHR => Kind::Device(metadata.rdev()),
+        _ => Kind::Other,
+    };
+    Some(Descriptor {
+        identity: Identity::of(&metadata),
+        kind,
+    })
+}
+
+/// The path that a descriptor was opened with, if it still leads there.
+pub fn path_of_descriptor(pid: Pid, descriptor: i32) -> Option<PathBuf> {
+    fs::read_link(descriptor_path(pid, descriptor))
+        .ok()
+        .filter(|path| path.is_absolute() && !path.as_os_str().as_bytes().ends_with(b" (deleted)"))
+}
+
+pub fn working_directory(pid: Pid) -> Option<PathBuf> {
+    let path = fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+    (!path.as_os_str().as_bytes().ends_with(b" (deleted)")).then_some(path)
+}
+
+/// The executed file.
+pub fn executable(pid: Pid) -> Option<(PathBuf, fs::Metadata)> {
+    let link = format!("/proc/{pid}/exe");
+    let metadata = fs::metadata(&link).ok()?;
+    Some((fs::read_link(&link).ok()?, metadata))
+}
+
+/// Whether the process sees the same root directory as we do.
+pub fn has_our_root(pid: Pid) -> bool {
+    fs::read_link(format!("/proc/{pid}/root")).is_ok_and(|root| root == Path::new("/"))
+}
+
+pub fn command_line(pid: Pid) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+}
+
+pub fn environment(pid: Pid) -> Vec<u8> {
+    fs::read(format!("/proc/{pid}/environ")).unwrap_or_default()
+}
+
+/// What the lines of `status` say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Status {
+    pub group: Pid,
+    pub parent: Pid,
+    pub umask: Option<u32>,
+}
+
+pub fn status(pid: Pid) -> Option<Status> {
+    let text = fs::read(format!("/proc/{pid}/status")).ok()?;
+    let mut status = Status::default();
+    for line in String::from_utf8_lossy(&text).lines() {
+        let Some((key, value)) = line.split_once(":\t") else {
+            continue;
+        };
+        match key {
+            "Umask" => status.umask = u32::from_str_radix(value, 8).ok(),
+            "Tgid" => status.group = value.parse().unwrap_or(0),
+            "PPid" => {
+                status.parent = value.parse().unwrap_or(0);
+                break;
+            }
+            _ => {}
+        }
+    }
+    Some(status)
+}
+
+/// Where the next read or write through a descriptor begins.
+pub fn offset(pid: Pid, descriptor: i32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).unwrap_or_default();
+    let position = text.lines().find_map(|line| line.strip_prefix("pos:"));
+    position
+        .and_then(|value| value.trim().parse().ok())
+        .unwrap_or(0)
+}
+
+/// Bytes that were read, and how many there are in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    pub bytes: Vec<u8>,
+    pub size: u64,
+}
+
+/// Reads at most `limit` bytes of the regular file behind a descriptor, from `offset` on.
+pub fn read_descriptor(
+    pid: Pid,
+    descriptor: i32,
+    offset: u64,
+    limit: u64,
+) -> io::Result<Contents> {
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
+        .open(descriptor_path(pid, descriptor))?;
+    let size = file.metadata()?.len().saturating_sub(offset);
+    let mut bytes = vec![0; size.min(limit) as usize];
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], offset + filled as u64)? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    bytes.truncate(filled);
+    Ok(Contents { bytes, size })
+}
+
+/// Reads at most `limit` bytes of a regular file, and of nothing else.
+pub fn read_file(path: &Path, limit: u64) -> io::Result<Contents> {
+    let file = fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_NOFOLLOW)
+        .open(path)?;
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let mut bytes = Vec::with_capacity(metadata.len().min(limit) as usize);
+    file.take(limit).read_to_end(&mut bytes)?;
+    Ok(Contents {
+        size: metadata.len().max(bytes.len() as u64),
+        bytes,
+    })
+}
+
+/// The address that a socket of another process is bound to, as scenarios name it: `tcp:PORT`, `tcp6:PORT` or `unix:PATH`.
+pub fn socket_address(pid: Pid, descriptor: i32) -> Option<Vec<u8>> {
+    // SAFETY: both calls take numbers; what they return is checked and closed.
+    let own = unsafe {
+        let process = libc::syscall(libc::SYS_pidfd_open, pid, 0) as i32;
+        if process < 0 {
+            return None;
+        }
+        let own = libc::syscall(libc::SYS_pidfd_getfd, process, descriptor, 0) as i32;
+        libc::close(process);
+        own
+    };
+    if own < 0 {
+        return None;
+    }
+    // SAFETY: plain data, filled in by the call, whose size is given.
+    let (storage, length, result) = unsafe {
+        let mut storage: libc::sockaddr_storage = std::mem::zeroed();
+        let mut length = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+        let result = libc::getsockname(own, (&raw mut storage).cast(), &mut length);
+        libc::close(own);
+        (storage, length as usize, result)
+    };
+    if result != 0 {
+        return None;
+    }
+    let address = &raw const storage;
+    // SAFETY: the family says which of the structures was stored; all fit into the storage.
+    unsafe {
+        match i32::from(storage.ss_family) {
+            libc::AF_INET => {
+                let port = (*address.cast::<libc::sockaddr_in>()).sin_port;
+                Some(format!("tcp:{}", u16::from_be(port)).into_bytes())
+            }
+            libc::AF_INET6 => {
+                let port = (*address.cast::<libc::sockaddr_in6>()).sin6_port;
+                Some(format!("tcp6:{}", u16::from_be(port)).into_bytes())
+            }
+            libc::AF_UNIX => {
+                let start = std::mem::offset_of!(libc::sockaddr_un, sun_path);
+                let bytes = std::slice::from_raw_parts(address.cast::<u8>(), length);
+                let path = bytes.get(start..)?;
+                let end = path.iter().position(|byte| *byte == 0);
+                let mut text = b"unix:".to_vec();
+                text.extend(&path[..end.unwrap_or(path.len())]);
+                Some(text)
+            }
+            _ => None,
+        }
+    }
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Seek, SeekFrom};
+    use std::os::fd::AsRawFd;
+
+    #[test]
+    fn contents_are_read_from_the_offset_on_even_if_the_file_is_gone() {
+        let mut file = tempfile::tempfile().unwrap();
+        io::Write::write_all(&mut file, b"0123456789").unwrap();
+        file.seek(SeekFrom::Start(4)).unwrap();
+        let own = std::process::id() as Pid;
+        let at = offset(own, file.as_raw_fd());
+        assert_eq!(at, 4);
+        let contents = read_descriptor(own, file.as_raw_fd(), at, 3).unwrap();
+        assert_eq!(contents.bytes, b"456");
+        assert_eq!(contents.size, 6);
+        assert_eq!(path_of_descriptor(own, file.as_raw_fd()), None);
+    }
+
+    #[test]
+    fn a_listening_socket_says_where() {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let own = std::process::id() as Pid;
+        let found = socket_address(own, listener.as_raw_fd()).unwrap();
+        assert_eq!(found, format!("tcp:{port}").into_bytes());
+    }
+
+    #[test]
+    fn a_process_knows_its_parent_and_umask() {
+        let own = std::process::id() as Pid;
+        let found = status(own).unwrap();
+        assert_eq!(found.group, own);
+        assert!(found.parent > 0 && found.umask.is_some());
+    }
+}

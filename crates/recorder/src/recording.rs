@@ -1,0 +1,278 @@
+//! One run of a program under test, while it lasts.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::files::Files;
+use crate::limits::Limits;
+use crate::proc::{self, Descriptor, Identity, Kind};
+use crate::ptrace::Pid;
+
+/// What was known when the program began.
+#[derive(Clone, Debug)]
+pub struct Start {
+    /// Index among the programs under test.
+    pub program: usize,
+    pub executable: PathBuf,
+    /// As in `/proc`: every argument ends with a zero byte.
+    pub command_line: Vec<u8>,
+    pub environment: Vec<u8>,
+    /// The environment that the process which started it once got.
+    pub parent_environment: Arc<[u8]>,
+    /// Command lines of the processes that led to it, nearest first.
+    pub ancestors: Vec<Arc<[u8]>>,
+    pub directory: PathBuf,
+    pub umask: Option<u32>,
+}
+
+/// Bytes up to a limit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bounded {
+    pub bytes: Vec<u8>,
+    /// How many more there were.
+    pub lost: u64,
+}
+
+impl Bounded {
+    fn add(&mut self, bytes: &[u8], limit: u64) {
+        let room = limit.saturating_sub(self.bytes.len() as u64) as usize;
+        let kept = bytes.len().min(room);
+        self.bytes.extend_from_slice(&bytes[..kept]);
+        self.lost += (bytes.len() - kept) as u64;
+    }
+}
+
+/// Standard input.
+#[derive(Clone, Debug)]
+pub enum Stdin {
+    Closed,
+    /// `/dev/null`.
+    Empty,
+    /// A file, whose contents are kept when the program first cares.
+    File {
+        identity: Identity,
+        contents: Option<proc::Contents>,
+    },
+    /// A pipe, socket or terminal: what the program took.
+    Stream { identity: Identity, taken: Bounded },
+    Other(&'static str),
+}
+
+/// Standard output or standard error.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// What it is; `None` if it is closed.
+    pub descriptor: Option<Descriptor>,
+    pub written: Bounded,
+}
+
+/// What clients of a server sent.
+#[derive(Clone, Debug, Default)]
+pub struct Server {
+    pub address: Vec<u8>,
+    /// The latest connection of each socket.
+    by_socket: HashMap<Identity, usize>,
+    pub connections: Vec<Connection>,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct Connection {
+    pub received: Bounded,
+    /// How much had been received at each answer.
+    pub answers: Vec<u64>,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    Exit(i32),
+    Signal(i32),
+}
+
+/// Where bytes come from or go to, in the eyes of one recording.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Channel {
+    Stdin,
+    Stdout,
+    Stderr,
+    Connection(usize),
+}
+
+/// A run of a program under test.
+#[derive(Debug)]
+pub struct Recording {
+    pub main: Pid,
+    pub began: Instant,
+    pub start: Start,
+    pub files: Files,
+    pub stdin: Stdin,
+    pub stdout: Output,
+    pub stderr: Output,
+    pub server: Option<Server>,
+    /// The last signal from outside that can end a program.
+    pub signal: i32,
+    /// Whether it executed other programs.
+    pub has_executed: bool,
+    pub notes: BTreeSet<String>,
+}
+
+impl Recording {
+    /// Of a process that has just executed a program under test.
+    pub fn new(main: Pid, start: Start) -> Recording {
+        let output = |number| Output {
+            descriptor: proc::descriptor(main, number),
+            written: Bounded::default(),
+        };
+        Recording {
+            main,
+            began: Instant::now(),
+            start,
+            files: Files::default(),
+            stdin: stdin(main),
+            stdout: output(1),
+            stderr: output(2),
+            server: None,
+            signal: 0,
+            has_executed: false,
+            notes: BTreeSet::new(),
+        }
+    }
+
+    /// Whether its standard input has to be watched to be known.
+    pub fn reads_stream(&self) -> bool {
+        matches!(self.stdin, Stdin::Stream { .. })
+    }
+
+    /// Where bytes come from that are read from this descriptor, if it is one of interest.
+    pub fn source(&self, identity: Identity) -> Option<Channel> {
+        if matches!(&self.stdin, Stdin::Stream { identity: stdin, .. } if *stdin == identity) {
+            return Some(Channel::Stdin);
+        }
+        self.connection(identity)
+    }
+
+    /// Where bytes go that are written to this descriptor, if it is one of interest.
+    pub fn destination(&self, number: i32, identity: Identity) -> Option<Channel> {
+        let is = |output: &Output| output.descriptor.is_some_and(|own| own.identity == identity);
+        match (is(&self.stdout), is(&self.stderr)) {
+            (true, true) if number == 2 => Some(Channel::Stderr),
+            (true, _) => Some(Channel::Stdout),
+            (false, true) => Some(Channel::Stderr),
+            (false, false) => self.connection(identity),
+        }
+    }
+
+    fn connection(&self, identity: Identity) -> Option<Channel> {
+        let server = self.server.as_ref()?;
+        let number = server.by_socket.get(&identity)?;
+        Some(Channel::Connection(*number))
+    }
+
+    /// Bytes went through a channel.
+    pub fn transfer(&mut self, channel: Channel, bytes: &[u8], limits: &Limits) {
+        match channel {
+            Channel::Stdin => {
+                if let Stdin::Stream { taken, .. } = &mut self.stdin {
+                    taken.add(bytes, limits.stdin);
+                }
+            }
+            Channel::Stdout => self.stdout.written.add(bytes, limits.output),
+            Channel::Stderr => self.stderr.written.add(bytes, limits.output),
+            Channel::Connection(number) => {
+                if let Some(server) = &mut self.server {
+                    server.connections[number]
+                        .received
+                        .add(bytes, limits.stdin);
+                }
+            }
+        }
+    }
+
+    /// A server answered a client.
+    pub fn answer(&mut self, number: usize) {
+        if let Some(server) = &mut self.server {
+            let connection = &mut server.connections[number];
+            let offset = connection.received.bytes.len() as u64;
+            if connection.answers.last() != Some(&offset) {
+                connection.answers.push(offset);
+            }
+        }
+    }
+
+    /// The program listens at this address.
+    pub fn listen(&mut self, address: Vec<u8>) {
+        match &self.server {
+            Some(server) if server.address != address => {
+                self.notes.insert(format!(
+                    "listens at {} as well: a scenario has one address",
+                    String::from_utf8_lossy(&address)
+                ));
+            }
+            Some(_) => {}
+            None => {
+                self.server = Some(Server {
+                    address,
+                    ..Server::default()
+                });
+            }
+        }
+    }
+
+    /// A server accepted a client through this socket.
+    pub fn accept(&mut self, socket: Identity) {
+        if let Some(server) = &mut self.server {
+            server.by_socket.insert(socket, server.connections.len());
+            server.connections.push(Connection::default());
+        }
+    }
+
+    /// The program does something with descriptor 0 of `process`: if that is a file, its contents are input.
+    pub fn touch_stdin(&mut self, process: Pid, limits: &Limits) {
+        let Stdin::File { identity, contents } = &mut self.stdin else {
+            return;
+        };
+        if contents.is_some() {
+            return;
+        }
+        if proc::descriptor(process, 0).is_none_or(|now| now.identity != *identity) {
+            return;
+        }
+        let offset = proc::offset(process, 0);
+        match proc::read_descriptor(process, 0, offset, limits.stdin) {
+            Ok(read) => *contents = Some(read),
+            Err(error) => {
+                *contents = Some(proc::Contents::default());
+                let note = format!("standard input could not be read: {error}");
+                self.notes.insert(note);
+            }
+        }
+    }
+}
+
+fn stdin(process: Pid) -> Stdin {
+    let Some(Descriptor { identity, kind }) = proc::descriptor(process, 0) else {
+        return Stdin::Closed;
+    };
+    const NULL: u64 = libc::makedev(1, 3);
+    let is_terminal = |device: u64| matches!(libc::major(device), 4 | 5 | 136..=143);
+    match kind {
+        Kind::Regular => Stdin::File {
+            identity,
+            contents: None,
+        },
+        Kind::Stream => Stdin::Stream {
+            identity,
+            taken: Bounded::default(),
+        },
+        Kind::Device(NULL) => Stdin::Empty,
+        Kind::Device(device) if is_terminal(device) => Stdin::Stream {
+            identity,
+            taken: Bounded::default(),
+        },
+        Kind::Device(_) => Stdin::Other("a device"),
+        Kind::Directory => Stdin::Other("a directory"),
+        Kind::Other => Stdin::Other("neither file nor pipe"),
+    }
+}

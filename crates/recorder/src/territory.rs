@@ -1,0 +1,106 @@
+//! Which part of the file system belongs to scenarios.
+//!
+//! The source and build trees and whatever tests make in temporary directories do; the system's own files do not: they
+//! are there in every run.
+
+use std::path::{Path, PathBuf};
+
+/// Directories whose files are the system's.
+const SYSTEM: &[&str] = &[
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
+    "/sbin", "/snap", "/sys", "/usr", "/var",
+];
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Territory {
+    /// The source and build trees.
+    tops: Vec<PathBuf>,
+    /// Directories in which each test makes files of its own.
+    temporary: Vec<PathBuf>,
+}
+
+impl Territory {
+    /// All paths are canonical.
+    pub fn new(tops: Vec<PathBuf>) -> Territory {
+        let usual = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
+        let temporary = usual.into_iter().chain([std::env::temp_dir()]);
+        Territory {
+            tops,
+            temporary: temporary.filter_map(|path| path.canonicalize().ok()).collect(),
+        }
+    }
+
+    /// Whether a path can be part of a scenario of a program that was started in `start`.
+    pub fn covers(&self, path: &Path, start: &Path) -> bool {
+        let below_temporary = |directory: &PathBuf| path != directory && path.starts_with(directory);
+        self.tops.iter().any(|top| path.starts_with(top))
+            || self.temporary.iter().any(below_temporary)
+            || (is_fit(start) && path.starts_with(start))
+    }
+
+    /// Whether a path is certainly none of ours, and leads to nothing of ours.
+    pub fn is_system(&self, path: &Path, start: &Path) -> bool {
+        let inside = SYSTEM.iter().any(|system| path.starts_with(system));
+        inside
+            && !self.covers(path, start)
+            && !self.tops.iter().any(|top| top.starts_with(path))
+            && !self.temporary.iter().any(|top| top.starts_with(path))
+            && !start.starts_with(path)
+    }
+
+    /// The highest directory that may become the root of a scenario that starts in `start`.
+    pub fn highest(&self, start: &Path) -> PathBuf {
+        let tops = self.tops.iter().filter(|top| start.starts_with(top));
+        if let Some(top) = tops.min_by_key(|top| top.components().count()) {
+            return top.clone();
+        }
+        for directory in &self.temporary {
+            if let Ok(below) = start.strip_prefix(directory)
+                && let Some(first) = below.components().next()
+            {
+                return directory.join(first);
+            }
+        }
+        start.to_owned()
+    }
+}
+
+/// Whether everything below a directory can belong to a scenario only because the program was started there.
+fn is_fit(start: &Path) -> bool {
+    start.components().count() > 2 && !SYSTEM.iter().any(|system| start.starts_with(system))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn territory() -> Territory {
+        Territory {
+            tops: vec!["/home/me/project".into(), "/home/me/project/build".into()],
+            temporary: vec!["/tmp".into()],
+        }
+    }
+
+    fn covers(path: &str, start: &str) -> bool {
+        territory().covers(Path::new(path), Path::new(start))
+    }
+
+    #[test]
+    fn trees_and_temporary_files_belong_to_scenarios_and_the_system_does_not() {
+        assert!(covers("/home/me/project/tests/a", "/"));
+        assert!(covers("/tmp/x/y", "/"));
+        assert!(!covers("/tmp", "/"));
+        assert!(!covers("/usr/share/dict", "/home/me/project"));
+        assert!(!covers("/home/me/other", "/home/me/project"));
+        assert!(covers("/home/me/other", "/home/me/other"));
+        assert!(!covers("/etc/passwd", "/etc"));
+    }
+
+    #[test]
+    fn a_root_is_never_above_the_tree_or_the_temporary_directory_of_the_test() {
+        let highest = |start: &str| territory().highest(Path::new(start));
+        assert_eq!(highest("/home/me/project/build/t"), Path::new("/home/me/project"));
+        assert_eq!(highest("/tmp/test.1/deep/er"), Path::new("/tmp/test.1"));
+        assert_eq!(highest("/srv/data/x"), Path::new("/srv/data/x"));
+    }
+}

@@ -1,0 +1,461 @@
+//! What the system calls of recorded programs say.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use super::Tracer;
+use super::table::{Pending, Shared};
+use crate::calls::{
+    LIST_CALLS, MOVING_CALLS, OPEN_CALLS, PathArgument, READ_CALLS, WRITE_CALLS, copy_call,
+    path_call,
+};
+use crate::files::{Interest, Look, Viewer};
+use crate::filter::Filter;
+use crate::inject::{self, InjectError};
+use crate::limits::Limits;
+use crate::memory;
+use crate::proc::{self, Kind};
+use crate::ptrace::{self, Call, Pid, Until};
+use crate::recording::{Channel, Recording};
+use crate::territory::Territory;
+
+/// Paths that are standard input by another name.
+const STDIN_PATHS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
+impl Tracer<'_> {
+    /// A process is about to make a call that its filter stops.
+    pub(super) fn calls(&mut self, pid: Pid) {
+        let until = match ptrace::call(pid) {
+            Ok(call) => self.call(pid, &call),
+            Err(_) => Some(Until::Event),
+        };
+        if let Some(until) = until {
+            self.go_on(pid, until, 0);
+        }
+    }
+
+    /// `None`: the process has gone on already, or has ended.
+    fn call(&mut self, pid: Pid, call: &Call) -> Option<Until> {
+        let (group, process) = self.table.process_of(pid)?;
+        let moves = MOVING_CALLS.contains(&call.number);
+        if !process.is_recorded() {
+            if moves {
+                process.directory = None;
+            }
+            return Some(Until::Event);
+        }
+        let number = call.number;
+        let mut until = Until::Event;
+        if number == libc::SYS_chroot {
+            self.note(group, "changes its root directory: what it finds there is not recorded");
+        } else if number == libc::SYS_newfstatat && call.arguments[3] as i32 & libc::AT_EMPTY_PATH != 0 {
+            self.touch(group);
+        } else if OPEN_CALLS.contains(&number) {
+            self.open(pid, call);
+        } else if let Some(known) = path_call(number) {
+            let interest = match number {
+                libc::SYS_execve | libc::SYS_execveat => Interest::Execute,
+                _ => Interest::Glance,
+            };
+            let look = Look {
+                interest,
+                follow: known.follow.holds(&call.arguments),
+                changes: known.changes,
+            };
+            for path in known.paths {
+                self.look(pid, call, *path, look);
+            }
+        } else if LIST_CALLS.contains(&number) {
+            self.list(group, call.descriptor(0));
+        } else if READ_CALLS.contains(&number) {
+            until = self.read(pid, group, call);
+        } else if WRITE_CALLS.contains(&number) {
+            until = self.write(pid, group, call);
+        } else if let Some(copy) = copy_call(number) {
+            let (from, to) = (call.descriptor(copy.from), call.descriptor(copy.to));
+            until = self.copy(pid, group, call, from, to);
+        } else if number == libc::SYS_listen {
+            return self.listen(pid, group, call);
+        } else if matches!(number, libc::SYS_accept | libc::SYS_accept4) {
+            return self.accept(pid, group, call);
+        } else {
+            self.touch(group);
+        }
+        if moves && let Some((_, process)) = self.table.process_of(pid) {
+            process.directory = None;
+        }
+        Some(until)
+    }
+
+    /// Calls `action` for every recording that a process is part of.
+    fn each(&mut self, group: Pid, mut action: impl FnMut(&mut Recording, &Territory, &Limits)) {
+        let Some(process) = self.table.processes.get(&group) else {
+            return;
+        };
+        for shared in &process.recordings {
+            if let Some(recording) = &mut *shared.borrow_mut() {
+                action(recording, self.setting.territory, self.setting.limits);
+            }
+        }
+    }
+
+    fn note(&mut self, group: Pid, note: &str) {
+        self.each(group, |recording, _, _| {
+            recording.notes.insert(note.to_owned());
+        });
+    }
+
+    fn touch(&mut self, group: Pid) {
+        self.each(group, |recording, _, limits| {
+            recording.touch_stdin(group, limits);
+        });
+    }
+
+    /// The absolute path that an argument names.
+    fn path(&mut self, pid: Pid, call: &Call, argument: PathArgument) -> Option<PathBuf> {
+        let text = memory::read_path(pid, call.arguments[argument.path]).ok()?;
+        if text.is_empty() {
+            return None;
+        }
+        let path = PathBuf::from(OsString::from_vec(text));
+        if path.is_absolute() {
+            return Some(path);
+        }
+        let (group, process) = self.table.process_of(pid)?;
+        let directory = argument.directory.map(|at| call.descriptor(at));
+        match directory {
+            None | Some(libc::AT_FDCWD) => Some(process.directory(group)?.join(path)),
+            Some(descriptor) => Some(proc::path_of_descriptor(group, descriptor)?.join(path)),
+        }
+    }
+
+    fn look(&mut self, pid: Pid, call: &Call, argument: PathArgument, look: Look) {
+        if let Some(path) = self.path(pid, call, argument) {
+            self.look_at(pid, &path, look);
+        }
+    }
+
+    fn look_at(&mut self, pid: Pid, path: &Path, look: Look) {
+        let Some((group, _)) = self.table.process_of(pid) else {
+            return;
+        };
+        if STDIN_PATHS.iter().any(|stdin| path == Path::new(stdin)) {
+            return self.touch(group);
+        }
+        self.each(group, |recording, territory, limits| {
+            let viewer = Viewer {
+                territory,
+                limits,
+                start: &recording.start.directory,
+            };
+            recording.files.look(&viewer, path, look);
+        });
+    }
+
+    fn open(&mut self, pid: Pid, call: &Call) {
+        let argument = |directory: Option<usize>| PathArgument {
+            directory,
+            path: directory.map_or(0, |at| at + 1),
+        };
+        let (argument, flags) = match call.number {
+            libc::SYS_open => (argument(None), call.arguments[1] as i32),
+            libc::SYS_creat => (
+                argument(None),
+                libc::O_CREAT | libc::O_WRONLY | libc::O_TRUNC,
+            ),
+            libc::SYS_openat => (argument(Some(0)), call.arguments[2] as i32),
+            _ => {
+                // The flags are the first member of a structure.
+                let flags = memory::read(pid, call.arguments[2], 8).unwrap_or_default();
+                let flags = flags.first_chunk().map_or(0, |word| u64::from_ne_bytes(*word));
+                (argument(Some(0)), flags as i32)
+            }
+        };
+        let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
+        let is_only_path = flags & libc::O_PATH != 0;
+        let look = Look {
+            interest: if is_only_path { Interest::Glance } else { Interest::Open },
+            follow: flags & libc::O_NOFOLLOW == 0,
+            changes: writes && !is_only_path,
+        };
+        self.look(pid, call, argument, look);
+    }
+
+    fn list(&mut self, group: Pid, descriptor: i32) {
+        let Some(path) = proc::path_of_descriptor(group, descriptor) else {
+            return;
+        };
+        self.each(group, |recording, territory, limits| {
+            let viewer = Viewer {
+                territory,
+                limits,
+                start: &recording.start.directory,
+            };
+            recording.files.list(&viewer, &path);
+        });
+    }
+
+    /// The recordings for which a descriptor is a channel, as `which` says.
+    fn takers(
+        &self,
+        group: Pid,
+        which: impl Fn(&Recording) -> Option<Channel>,
+    ) -> Vec<(Shared, Channel)> {
+        let Some(process) = self.table.processes.get(&group) else {
+            return Vec::new();
+        };
+        let channel = |shared: &Shared| {
+            let channel = which(shared.borrow().as_ref()?)?;
+            Some((shared.clone(), channel))
+        };
+        process.recordings.iter().filter_map(channel).collect()
+    }
+
+    fn wait_for_end(&mut self, pid: Pid, pending: Pending) -> Until {
+        if let Some(task) = self.table.tasks.get_mut(&pid) {
+            task.pending = Some(pending);
+        }
+        Until::CallExit
+    }
+
+    fn read(&mut self, pid: Pid, group: Pid, call: &Call) -> Until {
+        let number = call.descriptor(0);
+        if number == 0 {
+            self.touch(group);
+        }
+        let flags = match call.number {
+            libc::SYS_recvfrom => call.arguments[3],
+            libc::SYS_recvmsg => call.arguments[2],
+            _ => 0,
+        };
+        // Bytes that are only looked at are read later.
+        if flags as i32 & libc::MSG_PEEK != 0 {
+            return Until::Event;
+        }
+        let Some(descriptor) = proc::descriptor(group, number) else {
+            return Until::Event;
+        };
+        let takers = self.takers(group, |recording| recording.source(descriptor.identity));
+        if takers.is_empty() {
+            return Until::Event;
+        }
+        self.wait_for_end(
+            pid,
+            Pending::Transfer {
+                call: *call,
+                takers,
+            },
+        )
+    }
+
+    fn write(&mut self, pid: Pid, group: Pid, call: &Call) -> Until {
+        let number = call.descriptor(0);
+        let Some(descriptor) = proc::descriptor(group, number) else {
+            return Until::Event;
+        };
+        let takers = self.takers(group, |recording| {
+            recording.destination(number, descriptor.identity)
+        });
+        let takers = answer(takers);
+        if takers.is_empty() {
+            return Until::Event;
+        }
+        // Files take everything, so there is no need to wait for the end.
+        if descriptor.kind == Kind::Regular
+            && let Some(length) = requested(pid, call)
+        {
+            self.transfer(pid, call, length, &takers);
+            return Until::Event;
+        }
+        self.wait_for_end(
+            pid,
+            Pending::Transfer {
+                call: *call,
+                takers,
+            },
+        )
+    }
+
+    fn copy(&mut self, pid: Pid, group: Pid, call: &Call, from: i32, to: i32) -> Until {
+        if from == 0 {
+            self.touch(group);
+        }
+        let Some(target) = proc::descriptor(group, to) else {
+            return Until::Event;
+        };
+        let takers = self.takers(group, |recording| {
+            recording.destination(to, target.identity)
+        });
+        let takers = answer(takers);
+        let source = proc::descriptor(group, from);
+        let is_stream = |recording: &Recording| recording.source(source?.identity);
+        if !self.takers(group, is_stream).is_empty() {
+            self.note(group, "takes input inside of the kernel (splice): it is not recorded");
+        }
+        if takers.is_empty() {
+            return Until::Event;
+        }
+        if source.is_none_or(|source| source.kind != Kind::Regular) {
+            self.note(group, "writes output inside of the kernel (splice): it is not recorded");
+            return Until::Event;
+        }
+        let pointer = match call.number {
+            libc::SYS_sendfile => call.arguments[2],
+            _ => call.arguments[1],
+        };
+        let given = memory::read(pid, pointer, 8).ok();
+        let given = given.and_then(|bytes| Some(u64::from_ne_bytes(*bytes.first_chunk()?)));
+        let offset = match pointer {
+            0 => proc::offset(group, from),
+            _ => given.unwrap_or(0),
+        };
+        self.wait_for_end(
+            pid,
+            Pending::Copy {
+                from,
+                offset,
+                takers,
+            },
+        )
+    }
+
+    /// A call that was waited for has ended.
+    pub(super) fn finish_call(&mut self, pid: Pid, pending: Pending) {
+        let Ok(result) = ptrace::call_result(pid) else {
+            return;
+        };
+        let Some((group, _)) = self.table.process_of(pid) else {
+            return;
+        };
+        match pending {
+            Pending::Transfer { call, takers } if result > 0 => {
+                self.transfer(pid, &call, result as usize, &takers);
+            }
+            Pending::Copy {
+                from,
+                offset,
+                takers,
+            } if result > 0 => {
+                let read = proc::read_descriptor(group, from, offset, result as u64);
+                deliver(&takers, &read.unwrap_or_default().bytes, self.setting.limits);
+            }
+            Pending::Accept if result >= 0 => {
+                if let Some(socket) = proc::descriptor(group, result as i32) {
+                    self.each(group, |recording, _, _| recording.accept(socket.identity));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Takes the bytes of a call out of the memory of the process that made it.
+    fn transfer(&mut self, pid: Pid, call: &Call, length: usize, takers: &[(Shared, Channel)]) {
+        let (address, count) = (call.arguments[1], call.arguments[2] as usize);
+        let bytes = match call.number {
+            libc::SYS_readv | libc::SYS_preadv | libc::SYS_writev | libc::SYS_pwritev => {
+                memory::read_vector(pid, address, count, length)
+            }
+            libc::SYS_recvmsg | libc::SYS_sendmsg => memory::message_vector(pid, address)
+                .and_then(|(vector, count)| memory::read_vector(pid, vector, count, length)),
+            _ => memory::read(pid, address, length),
+        };
+        match bytes {
+            Ok(bytes) => deliver(takers, &bytes, self.setting.limits),
+            Err(error) => {
+                for (shared, _) in takers {
+                    if let Some(recording) = &mut *shared.borrow_mut() {
+                        let note = format!("bytes could not be read from its memory: {error}");
+                        recording.notes.insert(note);
+                    }
+                }
+            }
+        }
+    }
+
+    fn listen(&mut self, pid: Pid, group: Pid, call: &Call) -> Option<Until> {
+        let address = proc::socket_address(group, call.descriptor(0));
+        self.each(group, |recording, _, _| {
+            if let Some(address) = &address {
+                recording.listen(address.clone());
+            }
+        });
+        self.watch_connections(pid)
+    }
+
+    fn accept(&mut self, pid: Pid, group: Pid, call: &Call) -> Option<Until> {
+        // A socket that somebody else made listen.
+        let address = proc::socket_address(group, call.descriptor(0));
+        self.each(group, |recording, _, _| {
+            if recording.server.is_none()
+                && let Some(address) = &address
+            {
+                recording.listen(address.clone());
+                let note = format!("inherited the socket that it listens at, as descriptor {}", call.descriptor(0));
+                recording.notes.insert(note);
+            }
+        });
+        match self.watch_connections(pid)? {
+            Until::CallExit => Some(self.wait_for_end(pid, Pending::Accept)),
+            until => Some(until),
+        }
+    }
+
+    /// Makes sure that a server's reading and writing is watched. When it has to be installed, the process makes its call once more:
+    /// [`Until::Event`]. Otherwise the call can go on: [`Until::CallExit`].
+    fn watch_connections(&mut self, pid: Pid) -> Option<Until> {
+        let (_, process) = self.table.process_of(pid)?;
+        if process.filters.contains(&Filter::Connections) {
+            return Some(Until::CallExit);
+        }
+        match inject::before_call(pid, &Filter::Connections.program()) {
+            Ok(()) => {
+                process.filters.push(Filter::Connections);
+                Some(Until::Event)
+            }
+            Err(InjectError::Elsewhere(status)) => {
+                self.handle(pid, status);
+                None
+            }
+            Err(InjectError::System(error)) => {
+                let group = self.table.tasks.get(&pid)?.group;
+                self.note(group, &format!("its connections could not be watched: {error}"));
+                Some(Until::Event)
+            }
+        }
+    }
+}
+
+/// How many bytes a call is asked to write.
+fn requested(pid: Pid, call: &Call) -> Option<usize> {
+    let count = call.arguments[2] as usize;
+    match call.number {
+        libc::SYS_write | libc::SYS_pwrite64 => Some(count),
+        libc::SYS_writev | libc::SYS_pwritev => {
+            memory::vector_length(pid, call.arguments[1], count).ok()
+        }
+        _ => None,
+    }
+}
+
+/// Notes answers to clients; what is left are standard streams.
+fn answer(takers: Vec<(Shared, Channel)>) -> Vec<(Shared, Channel)> {
+    let is_stream = |(shared, channel): &(Shared, Channel)| match channel {
+        Channel::Connection(number) => {
+            if let Some(recording) = &mut *shared.borrow_mut() {
+                recording.answer(*number);
+            }
+            false
+        }
+        _ => true,
+    };
+    takers.into_iter().filter(is_stream).collect()
+}
+
+fn deliver(takers: &[(Shared, Channel)], bytes: &[u8], limits: &Limits) {
+    for (shared, channel) in takers {
+        if let Some(recording) = &mut *shared.borrow_mut() {
+            recording.transfer(*channel, bytes, limits);
+        }
+    }
+}
