@@ -80,10 +80,6 @@ impl Look {
         follow: true,
         changes: false,
     };
-    pub const OPEN: Look = Look {
-        interest: Interest::Open,
-        ..Look::GLANCE
-    };
 }
 
 /// What one recorded program found.
@@ -264,7 +260,9 @@ impl Files {
                 self.found.insert(path.to_owned(), Found::Binary);
                 return;
             }
-            Ok(read) if read.size > read.bytes.len() as u64 => Contents::Part(read.bytes, read.size),
+            Ok(read) if read.size > read.bytes.len() as u64 => {
+                Contents::Part(read.bytes, read.size)
+            }
             Ok(read) => Contents::Whole(read.bytes),
         };
         let size = match &contents {
@@ -338,6 +336,11 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
+    const OPEN: Look = Look {
+        interest: Interest::Open,
+        ..Look::GLANCE
+    };
+
     struct Place {
         directory: tempfile::TempDir,
         territory: Territory,
@@ -388,13 +391,13 @@ mod tests {
         fs::write(&old, "before").unwrap();
         let mut files = Files::default();
         for path in [&old, &new] {
-            files.look(&place.viewer(), path, Look::OPEN);
+            files.look(&place.viewer(), path, OPEN);
         }
         fs::write(&old, "after").unwrap();
         fs::write(&new, "made by the program").unwrap();
         files.list(&place.viewer(), &place.root);
         for path in [&old, &new] {
-            files.look(&place.viewer(), path, Look::OPEN);
+            files.look(&place.viewer(), path, OPEN);
         }
         assert_eq!(contents(&files, &old), Some(whole("before")));
         assert_eq!(files.found[&new], Found::Absent);
@@ -408,10 +411,13 @@ mod tests {
         symlink("d", place.path("link")).unwrap();
         let mut files = Files::default();
         let path = place.path("link/../d/./file");
-        files.look(&place.viewer(), &path, Look::OPEN);
+        files.look(&place.viewer(), &path, OPEN);
         let link = Found::Link { target: "d".into() };
         assert_eq!(files.found[&place.root.join("link")], link);
-        assert_eq!(contents(&files, &place.root.join("d/file")), Some(whole("x")));
+        assert_eq!(
+            contents(&files, &place.root.join("d/file")),
+            Some(whole("x"))
+        );
         // A link to itself ends.
         symlink("loop", place.path("loop")).unwrap();
         files.look(&place.viewer(), &place.path("loop"), Look::GLANCE);
@@ -428,7 +434,7 @@ mod tests {
         files.look(&place.viewer(), &path, Look::GLANCE);
         let part = |text: &str| Some(Contents::Part(text.into(), 10));
         assert_eq!(contents(&files, &path), part("01"));
-        files.look(&place.viewer(), &path, Look::OPEN);
+        files.look(&place.viewer(), &path, OPEN);
         assert_eq!(contents(&files, &path), part("01234"));
         assert_eq!(files.size, 5);
     }
@@ -440,10 +446,16 @@ mod tests {
         fs::create_dir(place.path("sub")).unwrap();
         let mut files = Files::default();
         files.list(&place.viewer(), &place.root);
-        assert_eq!(contents(&files, &place.root.join("a")), Some(Contents::Unread));
+        assert_eq!(
+            contents(&files, &place.root.join("a")),
+            Some(Contents::Unread)
+        );
         assert!(matches!(
             files.found[&place.root.join("sub")],
-            Found::Directory { is_listed: false, .. }
+            Found::Directory {
+                is_listed: false,
+                ..
+            }
         ));
     }
 
@@ -459,7 +471,10 @@ mod tests {
         };
         files.look(&place.viewer(), &program, execute);
         assert_eq!(files.found[&program], Found::Binary);
-        files.look(&place.viewer(), &program, Look::OPEN);
-        assert!(matches!(contents(&files, &program), Some(Contents::Part(..))));
+        files.look(&place.viewer(), &program, OPEN);
+        assert!(matches!(
+            contents(&files, &program),
+            Some(Contents::Part(..))
+        ));
     }
 }

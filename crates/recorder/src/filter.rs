@@ -36,7 +36,6 @@ pub enum Filter {
 }
 
 impl Filter {
-
     /// The filter as a program for the kernel.
     pub fn program(self) -> Vec<sock_filter> {
         let mut program = Program::new();
@@ -219,10 +218,18 @@ mod tests {
         // Reading a file that was opened says nothing new; standard input is another matter.
         assert!(!stop(libc::SYS_read, [3, 0, 0, 0, 0, 0]));
         assert!(stop(libc::SYS_read, [0; 6]));
-        assert!(stops(Filter::FilesAndReads, libc::SYS_read, [3, 0, 0, 0, 0, 0]));
+        assert!(stops(
+            Filter::FilesAndReads,
+            libc::SYS_read,
+            [3, 0, 0, 0, 0, 0]
+        ));
         assert!(stop(libc::SYS_write, [2, 0, 0, 0, 0, 0]));
         assert!(!stop(libc::SYS_write, [4, 0, 0, 0, 0, 0]));
-        assert!(stops(Filter::Connections, libc::SYS_write, [4, 0, 0, 0, 0, 0]));
+        assert!(stops(
+            Filter::Connections,
+            libc::SYS_write,
+            [4, 0, 0, 0, 0, 0]
+        ));
     }
 
     #[test]

@@ -43,6 +43,14 @@ pub struct Descriptor {
     pub kind: Kind,
 }
 
+impl Descriptor {
+    /// Whether everything written to it fails for want of room.
+    pub fn is_full(&self) -> bool {
+        const FULL: u64 = libc::makedev(1, 7);
+        self.kind == Kind::Device(FULL)
+    }
+}
+
 fn descriptor_path(pid: Pid, descriptor: i32) -> PathBuf {
     format!("/proc/{pid}/fd/{descriptor}").into()
 }
@@ -80,11 +88,6 @@ pub fn executable(pid: Pid) -> Option<(PathBuf, fs::Metadata)> {
     let link = format!("/proc/{pid}/exe");
     let metadata = fs::metadata(&link).ok()?;
     Some((fs::read_link(&link).ok()?, metadata))
-}
-
-/// Whether the process sees the same root directory as we do.
-pub fn has_our_root(pid: Pid) -> bool {
-    fs::read_link(format!("/proc/{pid}/root")).is_ok_and(|root| root == Path::new("/"))
 }
 
 pub fn command_line(pid: Pid) -> Vec<u8> {
@@ -140,12 +143,7 @@ pub struct Contents {
 }
 
 /// Reads at most `limit` bytes of the regular file behind a descriptor, from `offset` on.
-pub fn read_descriptor(
-    pid: Pid,
-    descriptor: i32,
-    offset: u64,
-    limit: u64,
-) -> io::Result<Contents> {
+pub fn read_descriptor(pid: Pid, descriptor: i32, offset: u64, limit: u64) -> io::Result<Contents> {
     let file = fs::OpenOptions::new()
         .read(true)
         .custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY)
@@ -232,7 +230,6 @@ pub fn socket_address(pid: Pid, descriptor: i32) -> Option<Vec<u8>> {
         }
     }
 }
-
 
 #[cfg(test)]
 mod tests {

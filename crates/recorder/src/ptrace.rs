@@ -113,12 +113,7 @@ pub fn peek(pid: Pid, address: u64) -> io::Result<u64> {
 }
 
 pub fn poke(pid: Pid, address: u64, word: u64) -> io::Result<()> {
-    request(
-        libc::PTRACE_POKETEXT,
-        pid,
-        address as usize,
-        word as usize,
-    )
+    request(libc::PTRACE_POKETEXT, pid, address as usize, word as usize)
 }
 
 /// A system call that a process is about to make.
@@ -160,13 +155,8 @@ pub fn call_result(pid: Pid) -> io::Result<i64> {
 pub fn wait(pid: Pid, flags: i32) -> io::Result<(Pid, i32)> {
     let mut status = 0;
     // SAFETY: `status` is valid for the call.
-    let found = unsafe {
-        libc::waitpid(
-            pid,
-            &mut status,
-            flags | libc::__WALL | libc::__WNOTHREAD,
-        )
-    };
+    let found =
+        unsafe { libc::waitpid(pid, &mut status, flags | libc::__WALL | libc::__WNOTHREAD) };
     match found {
         -1 => Err(io::Error::last_os_error()),
         _ => Ok((found, status)),

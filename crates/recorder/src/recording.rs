@@ -56,7 +56,10 @@ pub enum Stdin {
         contents: Option<proc::Contents>,
     },
     /// A pipe, socket or terminal: what the program took.
-    Stream { identity: Identity, taken: Bounded },
+    Stream {
+        identity: Identity,
+        taken: Bounded,
+    },
     Other(&'static str),
 }
 
@@ -155,7 +158,11 @@ impl Recording {
 
     /// Where bytes go that are written to this descriptor, if it is one of interest.
     pub fn destination(&self, number: i32, identity: Identity) -> Option<Channel> {
-        let is = |output: &Output| output.descriptor.is_some_and(|own| own.identity == identity);
+        let is = |output: &Output| {
+            output
+                .descriptor
+                .is_some_and(|own| own.identity == identity)
+        };
         match (is(&self.stdout), is(&self.stderr)) {
             (true, true) if number == 2 => Some(Channel::Stderr),
             (true, _) => Some(Channel::Stdout),
@@ -182,9 +189,7 @@ impl Recording {
             Channel::Stderr => self.stderr.written.add(bytes, limits.output),
             Channel::Connection(number) => {
                 if let Some(server) = &mut self.server {
-                    server.connections[number]
-                        .received
-                        .add(bytes, limits.stdin);
+                    server.connections[number].received.add(bytes, limits.stdin);
                 }
             }
         }

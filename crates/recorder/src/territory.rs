@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// Directories whose files are the system's.
 const SYSTEM: &[&str] = &[
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
-    "/sbin", "/snap", "/sys", "/usr", "/var",
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc",
+    "/run", "/sbin", "/snap", "/sys", "/usr", "/var",
 ];
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +26,16 @@ impl Territory {
         let temporary = usual.into_iter().chain([std::env::temp_dir()]);
         Territory {
             tops,
-            temporary: temporary.filter_map(|path| path.canonicalize().ok()).collect(),
+            temporary: temporary
+                .filter_map(|path| path.canonicalize().ok())
+                .collect(),
         }
     }
 
     /// Whether a path can be part of a scenario of a program that was started in `start`.
     pub fn covers(&self, path: &Path, start: &Path) -> bool {
-        let below_temporary = |directory: &PathBuf| path != directory && path.starts_with(directory);
+        let below_temporary =
+            |directory: &PathBuf| path != directory && path.starts_with(directory);
         self.tops.iter().any(|top| path.starts_with(top))
             || self.temporary.iter().any(below_temporary)
             || (is_fit(start) && path.starts_with(start))
@@ -99,7 +102,10 @@ mod tests {
     #[test]
     fn a_root_is_never_above_the_tree_or_the_temporary_directory_of_the_test() {
         let highest = |start: &str| territory().highest(Path::new(start));
-        assert_eq!(highest("/home/me/project/build/t"), Path::new("/home/me/project"));
+        assert_eq!(
+            highest("/home/me/project/build/t"),
+            Path::new("/home/me/project")
+        );
         assert_eq!(highest("/tmp/test.1/deep/er"), Path::new("/tmp/test.1"));
         assert_eq!(highest("/srv/data/x"), Path::new("/srv/data/x"));
     }

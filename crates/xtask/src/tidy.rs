@@ -24,6 +24,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-expr", &["parallax-abi"]),
     ("parallax-scenario", &[]),
     ("parallax-store", &["parallax-scenario"]),
+    ("parallax-recorder", &["parallax-scenario"]),
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
     (

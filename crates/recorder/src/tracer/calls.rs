@@ -48,8 +48,13 @@ impl Tracer<'_> {
         let number = call.number;
         let mut until = Until::Event;
         if number == libc::SYS_chroot {
-            self.note(group, "changes its root directory: what it finds there is not recorded");
-        } else if number == libc::SYS_newfstatat && call.arguments[3] as i32 & libc::AT_EMPTY_PATH != 0 {
+            self.note(
+                group,
+                "changes its root directory: what it finds there is not recorded",
+            );
+        } else if number == libc::SYS_newfstatat
+            && call.arguments[3] as i32 & libc::AT_EMPTY_PATH != 0
+        {
             self.touch(group);
         } else if OPEN_CALLS.contains(&number) {
             self.open(pid, call);
@@ -168,14 +173,20 @@ impl Tracer<'_> {
             _ => {
                 // The flags are the first member of a structure.
                 let flags = memory::read(pid, call.arguments[2], 8).unwrap_or_default();
-                let flags = flags.first_chunk().map_or(0, |word| u64::from_ne_bytes(*word));
+                let flags = flags
+                    .first_chunk()
+                    .map_or(0, |word| u64::from_ne_bytes(*word));
                 (argument(Some(0)), flags as i32)
             }
         };
         let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let is_only_path = flags & libc::O_PATH != 0;
         let look = Look {
-            interest: if is_only_path { Interest::Glance } else { Interest::Open },
+            interest: if is_only_path {
+                Interest::Glance
+            } else {
+                Interest::Open
+            },
             follow: flags & libc::O_NOFOLLOW == 0,
             changes: writes && !is_only_path,
         };
@@ -291,13 +302,19 @@ impl Tracer<'_> {
         let source = proc::descriptor(group, from);
         let is_stream = |recording: &Recording| recording.source(source?.identity);
         if !self.takers(group, is_stream).is_empty() {
-            self.note(group, "takes input inside of the kernel (splice): it is not recorded");
+            self.note(
+                group,
+                "takes input inside of the kernel (splice): it is not recorded",
+            );
         }
         if takers.is_empty() {
             return Until::Event;
         }
         if source.is_none_or(|source| source.kind != Kind::Regular) {
-            self.note(group, "writes output inside of the kernel (splice): it is not recorded");
+            self.note(
+                group,
+                "writes output inside of the kernel (splice): it is not recorded",
+            );
             return Until::Event;
         }
         let pointer = match call.number {
@@ -338,7 +355,11 @@ impl Tracer<'_> {
                 takers,
             } if result > 0 => {
                 let read = proc::read_descriptor(group, from, offset, result as u64);
-                deliver(&takers, &read.unwrap_or_default().bytes, self.setting.limits);
+                deliver(
+                    &takers,
+                    &read.unwrap_or_default().bytes,
+                    self.setting.limits,
+                );
             }
             Pending::Accept if result >= 0 => {
                 if let Some(socket) = proc::descriptor(group, result as i32) {
@@ -391,7 +412,10 @@ impl Tracer<'_> {
                 && let Some(address) = &address
             {
                 recording.listen(address.clone());
-                let note = format!("inherited the socket that it listens at, as descriptor {}", call.descriptor(0));
+                let note = format!(
+                    "inherited the socket that it listens at, as descriptor {}",
+                    call.descriptor(0)
+                );
                 recording.notes.insert(note);
             }
         });
@@ -418,8 +442,13 @@ impl Tracer<'_> {
                 None
             }
             Err(InjectError::System(error)) => {
+                // Not tried again: the call might never be made.
+                process.filters.push(Filter::Connections);
                 let group = self.table.tasks.get(&pid)?.group;
-                self.note(group, &format!("its connections could not be watched: {error}"));
+                self.note(
+                    group,
+                    &format!("its connections could not be watched: {error}"),
+                );
                 Some(Until::Event)
             }
         }

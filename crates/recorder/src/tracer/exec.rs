@@ -10,6 +10,9 @@ use crate::programs;
 use crate::ptrace::{self, Pid, Until};
 use crate::recording::{Recording, Start};
 
+/// Why a run is not recorded when there are enough.
+pub const LIMIT_REACHED: &str = "the limit of scenarios was reached";
+
 /// How many ancestors are asked which test this is.
 const MOST_ANCESTORS: usize = 24;
 
@@ -89,8 +92,8 @@ impl Tracer<'_> {
         program: usize,
         executable: PathBuf,
     ) -> Result<Start, &'static str> {
-        if self.is_full {
-            return Err("the limit of scenarios was reached");
+        if (self.setting.is_full)() {
+            return Err(LIMIT_REACHED);
         }
         let command_line = proc::command_line(pid);
         if programs::mentions_tracer(&command_line) {

@@ -47,7 +47,8 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
             // Rust programs ignore it; tests expect the usual.
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
             // Filters can be installed by ordinary users only in processes that never gain rights.
-            let is_ready = (is_privileged || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+            let is_ready = (is_privileged
+                || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
                 && libc::chdir(directory[0].as_ptr()) == 0;
             if is_ready {
                 libc::execvpe(
@@ -77,7 +78,9 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
     match std::fs::File::from(failed).read_exact(&mut errno) {
         Ok(()) => {
             let _ = ptrace::wait(pid, 0);
-            Err(start(io::Error::from_raw_os_error(i32::from_ne_bytes(errno))))
+            Err(start(io::Error::from_raw_os_error(i32::from_ne_bytes(
+                errno,
+            ))))
         }
         Err(_) => Ok(pid),
     }

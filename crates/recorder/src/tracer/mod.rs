@@ -27,6 +27,7 @@ use crate::territory::Territory;
 
 use table::{Pending, Table};
 
+pub use exec::LIMIT_REACHED;
 pub use launch::Command;
 
 /// `SIGTRAP` of a stop at a system call.
@@ -54,8 +55,10 @@ pub struct Setting<'a> {
     pub limits: &'a Limits,
     /// Set from elsewhere to end the tests.
     pub stop: &'a AtomicBool,
-    /// Takes every finished recording; `false` if no more are wanted.
-    pub finished: &'a mut dyn FnMut(Recording, End) -> bool,
+    /// Whether no more recordings are wanted.
+    pub is_full: &'a dyn Fn() -> bool,
+    /// Takes every finished recording.
+    pub finished: &'a mut dyn FnMut(Recording, End),
 }
 
 struct Tracer<'a> {
@@ -63,8 +66,6 @@ struct Tracer<'a> {
     table: Table,
     observed: Observed,
     first: Pid,
-    /// No more recordings are begun.
-    is_full: bool,
 }
 
 /// Runs a test command to its end.
@@ -77,7 +78,6 @@ pub fn follow(command: &Command, setting: Setting) -> Result<Observed, RecorderE
         table,
         observed: Observed::default(),
         first,
-        is_full: false,
     };
     tracer.run()?;
     Ok(tracer.observed)
@@ -170,8 +170,7 @@ impl Tracer<'_> {
                 let is_main = |recording: &mut Recording| recording.main == pid;
                 let recording = shared.borrow_mut().take_if(is_main);
                 if let Some(recording) = recording {
-                    let is_wanted = (self.setting.finished)(recording, end);
-                    self.is_full |= !is_wanted;
+                    (self.setting.finished)(recording, end);
                 }
             }
         }

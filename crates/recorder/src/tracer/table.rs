@@ -154,7 +154,11 @@ impl Table {
     pub fn adopt(&mut self, pid: Pid) {
         if let Some(status) = proc::status(pid) {
             let is_thread = status.group != pid;
-            let parent = if is_thread { status.group } else { status.parent };
+            let parent = if is_thread {
+                status.group
+            } else {
+                status.parent
+            };
             self.add(pid, parent, is_thread);
         }
     }

@@ -1,0 +1,207 @@
+//! Makes a scenario of a finished recording: one that no longer depends on where it was recorded.
+
+mod environment;
+mod layout;
+mod rewrite;
+mod test;
+
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
+
+use parallax_scenario::{Bytes, Ending, Listening, Recorded, Scenario, WORK};
+
+use crate::files::Files;
+use crate::programs::Program;
+use crate::recording::{Connection, End, Output, Recording, Stdin};
+use crate::territory::Territory;
+
+use environment::Environments;
+use layout::Layout;
+use rewrite::Rewriter;
+
+/// What every shell starts with.
+const USUAL_UMASK: u32 = 0o022;
+
+/// Turns recordings into scenarios.
+pub struct Finisher<'a> {
+    programs: &'a [Program],
+    territory: &'a Territory,
+    /// The trees that tests lie in: names of tests are shown relative to them.
+    trees: &'a [PathBuf],
+    environments: Environments<'a>,
+}
+
+impl<'a> Finisher<'a> {
+    /// `variables` are those that are always kept.
+    pub fn new(
+        programs: &'a [Program],
+        territory: &'a Territory,
+        trees: &'a [PathBuf],
+        variables: &'a [Vec<u8>],
+    ) -> Finisher<'a> {
+        Finisher {
+            programs,
+            territory,
+            trees,
+            environments: Environments::new(variables),
+        }
+    }
+
+    /// The recorded run as a scenario and its result.
+    pub fn finish(&mut self, recording: Recording, end: End) -> Recorded {
+        let Recording {
+            began,
+            start,
+            mut files,
+            stdin,
+            stdout,
+            stderr,
+            server,
+            signal,
+            has_executed,
+            mut notes,
+            ..
+        } = recording;
+        let seconds = began.elapsed().as_secs_f64();
+        notes.append(&mut files.notes);
+        notes.extend(outside_notes(&files));
+        let libraries = std::mem::take(&mut files.libraries);
+        let program = &self.programs[start.program];
+
+        let highest = self.territory.highest(&start.directory);
+        let layout = Layout::new(files.into_found(), &start.directory, &highest);
+        let rewriter = Rewriter::new(layout.root.as_os_str().as_bytes(), WORK.as_bytes());
+
+        let mut words = start.command_line.split(|byte| *byte == 0);
+        let name = words.next().unwrap_or_default();
+        let mut argv: Vec<Bytes> = words.map(|word| rewriter.apply(word).into()).collect();
+        // Behind the last terminator.
+        argv.pop();
+        let is_path = [&program.path, &start.executable]
+            .iter()
+            .any(|path| path.as_os_str().as_bytes() == name);
+
+        let chosen = environment::Question {
+            start: &start,
+            program: &program.path,
+            libraries: &libraries,
+            with_path: has_executed,
+        };
+        let env = self.environments.choose(&chosen);
+        let env = env
+            .into_iter()
+            .map(|(name, value)| (name.into(), rewriter.apply(&value).into()))
+            .collect();
+        let mut scenario = Scenario {
+            argv,
+            env,
+            umask: start.umask.filter(|mask| *mask != USUAL_UMASK),
+            name: (!is_path).then(|| rewriter.apply(name).into()),
+            directory: layout.directory(),
+            ..Scenario::default()
+        };
+        layout.fill(&mut scenario, &rewriter, &mut notes);
+        fill_stdin(&mut scenario, stdin, &mut notes);
+        if let Some(server) = server {
+            scenario.listening = Some(Listening {
+                address: server.address.into(),
+                pauses: server.connections.iter().map(pauses).collect(),
+                end: match end {
+                    End::Signal(signal) => signal,
+                    End::Exit(_) => signal,
+                },
+            });
+            for connection in server.connections {
+                if connection.received.lost > 0 {
+                    notes.insert(cut("what a client sent", connection.received.lost));
+                }
+                scenario.streams.push(connection.received.bytes.into());
+            }
+        }
+        let mut printed = |output: Output, what: &str| -> Bytes {
+            match &output.descriptor {
+                None => drop(notes.insert(format!("{what} was closed"))),
+                Some(own) if own.is_full() => drop(notes.insert(format!("{what} was /dev/full"))),
+                Some(_) => {}
+            }
+            if output.written.lost > 0 {
+                notes.insert(cut(what, output.written.lost));
+            }
+            rewriter.apply(&output.written.bytes).into()
+        };
+        let result = Ending {
+            exit: match end {
+                End::Exit(status) => Some(status),
+                End::Signal(_) => None,
+            },
+            signal: match end {
+                End::Exit(_) => None,
+                End::Signal(signal) => Some(signal),
+            },
+            stdout: printed(stdout, "standard output"),
+            stderr: printed(stderr, "standard error"),
+            sanitizer: None,
+        };
+        Recorded {
+            program: program.name.clone().into_os_string().into_vec().into(),
+            scenario,
+            result,
+            test: test::name(&start, self.trees),
+            notes: notes.into_iter().collect(),
+            seconds,
+        }
+    }
+}
+
+fn cut(what: &str, lost: u64) -> String {
+    format!("{what}: {lost} bytes more than are kept")
+}
+
+fn outside_notes(files: &Files) -> impl Iterator<Item = String> {
+    files
+        .outside
+        .iter()
+        .map(|path| format!("{}: read, but outside of the project", path.display()))
+}
+
+/// Offsets at which a client waited: where the server answered before more came.
+fn pauses(connection: &Connection) -> Vec<u64> {
+    let length = connection.received.bytes.len() as u64;
+    let is_inside = |offset: &&u64| **offset > 0 && **offset < length;
+    connection
+        .answers
+        .iter()
+        .filter(is_inside)
+        .copied()
+        .collect()
+}
+
+fn fill_stdin(
+    scenario: &mut Scenario,
+    stdin: Stdin,
+    notes: &mut std::collections::BTreeSet<String>,
+) {
+    match stdin {
+        Stdin::Closed => scenario.closed_stdin = true,
+        Stdin::Empty | Stdin::File { contents: None, .. } => {}
+        Stdin::File {
+            contents: Some(contents),
+            ..
+        } => {
+            let lost = contents.size.saturating_sub(contents.bytes.len() as u64);
+            if lost > 0 {
+                notes.insert(cut("standard input", lost));
+            }
+            scenario.stdin = contents.bytes.into();
+        }
+        Stdin::Stream { taken, .. } => {
+            if taken.lost > 0 {
+                notes.insert(cut("standard input", taken.lost));
+            }
+            scenario.stdin = taken.bytes.into();
+        }
+        Stdin::Other(what) => {
+            notes.insert(format!("standard input was {what}"));
+        }
+    }
+}
