@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    amplify, build, cc, clean, coverage, doctor, explore, init, replay, scenario, scenarios,
-    schema, trace, variant,
+    amplify, build, cc, clean, coverage, doctor, explore, init, record, replay, scenario,
+    scenarios, schema, trace, variant,
 };
 use console::Palette;
 use exit::Exit;
@@ -37,6 +37,7 @@ struct CommandLine {
 enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
+    Record(record::Arguments),
     Amplify(Box<amplify::Arguments>),
     Explore(Box<explore::Arguments>),
     Scenarios(scenarios::Arguments),
@@ -80,6 +81,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Record(arguments) => record::run(&arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Coverage(arguments) => coverage::run(arguments),

@@ -1,6 +1,6 @@
 //! One recording session: the tracer in this thread, and a second one that makes scenarios of what it has seen.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,8 +40,6 @@ pub struct Progress {
     pub runs: AtomicU64,
     /// Different scenarios.
     pub scenarios: AtomicU64,
-    /// Set to end the tests.
-    pub stop: AtomicBool,
 }
 
 /// What came of it.
@@ -59,8 +57,8 @@ pub struct Summary {
     pub tests: BTreeSet<String>,
     /// Input bytes of all scenarios.
     pub bytes: u64,
-    /// Scenarios of which something was cut off or left out.
-    pub limited: u64,
+    /// What was cut off or left out, without the names of files, and in how many scenarios.
+    pub notes: BTreeMap<String, u64>,
     /// Runs that were not recorded, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
     /// Processes that the tests left behind and that had to be ended.
@@ -68,10 +66,12 @@ pub struct Summary {
     pub seconds: f64,
 }
 
-/// Runs a test command and gives every scenario that is new to `sink`.
+/// Runs a test command and gives every scenario that is new to `sink`; known ones only if another test ran them, or with
+/// another result. Setting `stop` ends the tests.
 pub fn record<E>(
     plan: &Plan,
     progress: &Progress,
+    stop: &AtomicBool,
     sink: impl FnMut(Recorded) -> Result<(), E> + Send,
 ) -> Result<Summary, RecorderError>
 where
@@ -92,7 +92,7 @@ where
             programs: Programs::new(plan.programs.clone()),
             territory: &territory,
             limits: &plan.limits,
-            stop: &progress.stop,
+            stop,
             is_full: &is_full,
             finished: &mut finished,
         };
@@ -134,29 +134,35 @@ where
 {
     let mut finisher = Finisher::new(&plan.programs, territory, &plan.trees, &plan.variables);
     let mut summary = Summary::default();
-    let mut counts: HashMap<blake3::Hash, u64> = HashMap::new();
+    let mut scenarios = HashSet::new();
+    let mut results = HashSet::new();
     for (recording, end) in receiver {
         let program = plan.programs[recording.start.program].name.clone();
         let recorded = finisher.finish(recording, end);
         *summary.programs.entry(program).or_default() += 1;
         summary.tests.extend(recorded.test.clone());
         let key = key(&recorded);
-        // Runs that were going on when the limit was reached.
-        if !counts.contains_key(&key) && summary.scenarios >= plan.limits.scenarios {
+        let is_new = !scenarios.contains(&key);
+        if is_new && summary.scenarios >= plan.limits.scenarios {
+            // It was going on when the limit was reached.
             *summary.skipped.entry(LIMIT_REACHED).or_default() += 1;
             continue;
         }
-        let count = counts.entry(key).or_default();
-        *count += 1;
-        if *count > 1 {
-            continue;
+        if is_new {
+            scenarios.insert(key);
+            summary.scenarios += 1;
+            summary.bytes += recorded.scenario.size() as u64;
+            for note in &recorded.notes {
+                *summary.notes.entry(kind_of(note)).or_default() += 1;
+            }
+            progress.scenarios.fetch_add(1, Ordering::Relaxed);
         }
-        summary.scenarios += 1;
-        summary.bytes += recorded.scenario.size() as u64;
-        summary.limited += u64::from(!recorded.notes.is_empty());
-        progress.scenarios.fetch_add(1, Ordering::Relaxed);
-        // Dropping the receiver tells the tracer that nothing more is wanted.
-        sink(recorded).map_err(|error| RecorderError::Sink(error.into()))?;
+        let result = serde_json::to_vec(&(&recorded.result, &recorded.test));
+        let result = blake3::hash(&result.expect("results can be written"));
+        if results.insert((key, result)) {
+            // Dropping the receiver tells the tracer that nothing more is wanted.
+            sink(recorded).map_err(|error| RecorderError::Sink(error.into()))?;
+        }
     }
     Ok(summary)
 }
@@ -165,4 +171,14 @@ where
 fn key(recorded: &Recorded) -> blake3::Hash {
     let text = serde_json::to_vec(&(&recorded.program, &recorded.scenario));
     blake3::hash(&text.expect("scenarios can be written"))
+}
+
+/// A note without what it is about: the same limit is hit by many files.
+fn kind_of(note: &str) -> String {
+    let kind = note.rsplit_once(": ").map_or(note, |(_, kind)| kind);
+    let words = kind.split(' ').map(|word| match word.parse::<u64>() {
+        Ok(_) => "…",
+        Err(_) => word,
+    });
+    words.collect::<Vec<_>>().join(" ")
 }

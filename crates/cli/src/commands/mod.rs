@@ -9,6 +9,7 @@ pub mod doctor;
 pub mod explore;
 pub mod init;
 mod project;
+pub mod record;
 pub mod replay;
 pub mod scenario;
 pub mod scenarios;

@@ -14,6 +14,7 @@ pub mod explore;
 pub mod finding;
 mod json;
 mod outcome;
+pub mod record;
 pub mod replay;
 pub mod scenario;
 mod source;

@@ -1,21 +1,25 @@
 //! Starts the test command so that it is traced from its first instruction on.
 
 use std::ffi::{CString, OsString};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use crate::RecorderError;
 use crate::ptrace::{self, Pid};
 
 /// A test command.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Command {
     pub words: Vec<OsString>,
     pub directory: PathBuf,
     /// Set in addition to our own environment.
     pub environment: Vec<(OsString, OsString)>,
+    /// Where its standard output and standard error go; where ours go without it.
+    pub output: Option<Arc<File>>,
 }
 
 /// Starts a command; it is traced by this thread.
@@ -33,6 +37,7 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
     };
     let (go, may_go) = pipe().map_err(start)?;
     let (failed, failure) = pipe().map_err(start)?;
+    let output = command.output.as_ref().map(|file| file.as_raw_fd());
     // SAFETY: no preconditions.
     let is_privileged = unsafe { libc::geteuid() } == 0;
     // SAFETY: the child only makes calls that are allowed after a fork of one thread of many.
@@ -46,6 +51,10 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
             libc::read(go.as_raw_fd(), (&raw mut byte).cast(), 1);
             // Rust programs ignore it; tests expect the usual.
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+            if let Some(output) = output {
+                libc::dup2(output, 1);
+                libc::dup2(output, 2);
+            }
             // Filters can be installed by ordinary users only in processes that never gain rights.
             let is_ready = (is_privileged
                 || libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
@@ -75,7 +84,7 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
     drop(may_go);
     // Closed by a successful exec.
     let mut errno = [0; 4];
-    match std::fs::File::from(failed).read_exact(&mut errno) {
+    match File::from(failed).read_exact(&mut errno) {
         Ok(()) => {
             let _ = ptrace::wait(pid, 0);
             Err(start(io::Error::from_raw_os_error(i32::from_ne_bytes(

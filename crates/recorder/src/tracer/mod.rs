@@ -88,12 +88,11 @@ impl Tracer<'_> {
         while self.observed.end.is_none() {
             match ptrace::wait(-1, 0) {
                 Ok((pid, status)) => self.handle(pid, status),
-                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {
-                    if self.setting.stop.load(Ordering::Relaxed) {
-                        self.end_all();
-                    }
-                }
+                Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 Err(error) => return Err(RecorderError::Wait(error)),
+            }
+            if self.setting.stop.load(Ordering::Relaxed) {
+                self.end_all();
             }
         }
         self.linger();

@@ -1,11 +1,17 @@
 //! A small project in a temporary directory, and what recording its tests gives.
 
+// Every file of tests uses its own part of this.
+#![allow(dead_code)]
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process;
+use std::sync::atomic::AtomicBool;
 
-use parallax_recorder::{Command, End, Limits, Plan, Program, Progress, Summary, record};
+use parallax_recorder::{
+    Command, End, Limits, Plan, Program, Progress, RecorderError, Summary, record,
+};
 use parallax_scenario::{Bytes, Recorded};
 
 pub struct Project {
@@ -16,6 +22,7 @@ pub struct Project {
 }
 
 /// What came out.
+#[derive(Debug)]
 pub struct Recording {
     pub runs: Vec<Recorded>,
     pub summary: Summary,
@@ -72,11 +79,16 @@ impl Project {
     }
 
     pub fn record(&self, words: &[&str]) -> Recording {
+        self.try_record(words).unwrap()
+    }
+
+    pub fn try_record(&self, words: &[&str]) -> Result<Recording, RecorderError> {
         let plan = Plan {
             command: Command {
                 words: words.iter().map(Into::into).collect(),
                 directory: self.root.clone(),
                 environment: Vec::new(),
+                output: None,
             },
             programs: self.programs.clone(),
             trees: vec![self.root.clone()],
@@ -84,14 +96,19 @@ impl Project {
             limits: self.limits,
         };
         let mut runs = Vec::new();
-        let summary = record(&plan, &Progress::default(), |run| {
-            runs.push(run);
-            Ok::<_, std::io::Error>(())
-        });
-        Recording {
+        let summary = record(
+            &plan,
+            &Progress::default(),
+            &AtomicBool::new(false),
+            |run| {
+                runs.push(run);
+                Ok::<_, std::io::Error>(())
+            },
+        );
+        Ok(Recording {
             runs,
-            summary: summary.unwrap(),
-        }
+            summary: summary?,
+        })
     }
 
     /// Records a shell script of one line.
