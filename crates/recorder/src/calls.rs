@@ -33,6 +33,8 @@ pub struct PathCall {
     pub follow: Follow,
     /// Whether it may change the contents of what is there.
     pub changes: bool,
+    /// Whether it makes what its last path names.
+    pub creates: bool,
 }
 
 const fn here(path: usize) -> PathArgument {
@@ -55,6 +57,7 @@ const fn looks(number: i64, paths: &'static [PathArgument], follow: Follow) -> P
         paths,
         follow,
         changes: false,
+        creates: false,
     }
 }
 
@@ -64,6 +67,14 @@ const fn changes(number: i64, paths: &'static [PathArgument], follow: Follow) ->
         paths,
         follow,
         changes: true,
+        creates: false,
+    }
+}
+
+const fn makes(call: PathCall) -> PathCall {
+    PathCall {
+        creates: true,
+        ..call
     }
 }
 
@@ -92,12 +103,12 @@ pub const PATH_CALLS: &[PathCall] = &[
     looks(SYS_listxattr, &[here(0)], Always),
     looks(SYS_llistxattr, &[here(0)], Never),
     looks(SYS_inotify_add_watch, &[here(1)], Always),
-    looks(SYS_mkdir, &[here(0)], Never),
-    looks(SYS_mkdirat, &[at(0)], Never),
-    looks(SYS_mknod, &[here(0)], Never),
-    looks(SYS_mknodat, &[at(0)], Never),
-    looks(SYS_symlink, &[here(1)], Never),
-    looks(SYS_symlinkat, &[at(1)], Never),
+    makes(looks(SYS_mkdir, &[here(0)], Never)),
+    makes(looks(SYS_mkdirat, &[at(0)], Never)),
+    makes(looks(SYS_mknod, &[here(0)], Never)),
+    makes(looks(SYS_mknodat, &[at(0)], Never)),
+    makes(looks(SYS_symlink, &[here(1)], Never)),
+    makes(looks(SYS_symlinkat, &[at(1)], Never)),
     looks(SYS_chmod, &[here(0)], Always),
     looks(SYS_fchmodat, &[at(0)], Always),
     looks(SYS_FCHMODAT2, &[at(0)], Unless(3, AT_SYMLINK_NOFOLLOW)),
@@ -112,15 +123,15 @@ pub const PATH_CALLS: &[PathCall] = &[
     looks(SYS_lsetxattr, &[here(0)], Never),
     looks(SYS_removexattr, &[here(0)], Always),
     looks(SYS_lremovexattr, &[here(0)], Never),
-    looks(SYS_link, &[here(0), here(1)], Never),
-    looks(SYS_linkat, &[at(0), at(2)], If(4, AT_SYMLINK_FOLLOW)),
+    makes(looks(SYS_link, &[here(0), here(1)], Never)),
+    makes(looks(SYS_linkat, &[at(0), at(2)], If(4, AT_SYMLINK_FOLLOW))),
     changes(SYS_truncate, &[here(0)], Always),
     changes(SYS_unlink, &[here(0)], Never),
     changes(SYS_unlinkat, &[at(0)], Never),
     changes(SYS_rmdir, &[here(0)], Never),
-    changes(SYS_rename, &[here(0), here(1)], Never),
-    changes(SYS_renameat, &[at(0), at(2)], Never),
-    changes(SYS_renameat2, &[at(0), at(2)], Never),
+    makes(changes(SYS_rename, &[here(0), here(1)], Never)),
+    makes(changes(SYS_renameat, &[at(0), at(2)], Never)),
+    makes(changes(SYS_renameat2, &[at(0), at(2)], Never)),
 ];
 
 /// Calls that open files.

@@ -25,6 +25,8 @@ pub enum Found {
     Directory {
         mode: u32,
         is_listed: bool,
+        /// The program asked for it, or made something in it; others are only on the way to something.
+        is_meant: bool,
     },
     File {
         mode: u32,
@@ -72,6 +74,8 @@ pub struct Look {
     pub follow: bool,
     /// Whether what is there may change after this.
     pub changes: bool,
+    /// Whether something is made there if there is nothing.
+    pub creates: bool,
 }
 
 impl Look {
@@ -79,6 +83,7 @@ impl Look {
         interest: Interest::Glance,
         follow: true,
         changes: false,
+        creates: false,
     };
 }
 
@@ -114,6 +119,12 @@ impl Files {
     /// Notes what is at an absolute path, and at every link on the way.
     pub fn look(&mut self, viewer: &Viewer, path: &Path, look: Look) {
         let end = self.walk(viewer, path, look);
+        let meant = if look.creates { end.parent() } else { None };
+        for path in meant.into_iter().chain([end.as_path()]) {
+            if let Some(Found::Directory { is_meant, .. }) = self.found.get_mut(path) {
+                *is_meant = true;
+            }
+        }
         if look.changes
             && let Some(Found::File { is_changed, .. }) = self.found.get_mut(&end)
         {
@@ -286,6 +297,7 @@ fn describe(path: &Path, metadata: &fs::Metadata) -> Found {
         libc::S_IFDIR => Found::Directory {
             mode,
             is_listed: false,
+            is_meant: false,
         },
         libc::S_IFREG => Found::File {
             mode,

@@ -83,8 +83,19 @@ pub struct Server {
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
     pub received: Bounded,
+    pub sent: Bounded,
     /// How much had been received at each answer.
     pub answers: Vec<u64>,
+}
+
+impl Connection {
+    fn answer(&mut self, bytes: &[u8], limits: &Limits) {
+        let offset = self.received.bytes.len() as u64;
+        if self.answers.last() != Some(&offset) {
+            self.answers.push(offset);
+        }
+        self.sent.add(bytes, limits.output);
+    }
 }
 
 /// How it ended.
@@ -100,7 +111,10 @@ pub enum Channel {
     Stdin,
     Stdout,
     Stderr,
-    Connection(usize),
+    /// What a client sends.
+    Client(usize),
+    /// What it is answered.
+    Answer(usize),
 }
 
 /// A run of a program under test.
@@ -153,7 +167,7 @@ impl Recording {
         if matches!(&self.stdin, Stdin::Stream { identity: stdin, .. } if *stdin == identity) {
             return Some(Channel::Stdin);
         }
-        self.connection(identity)
+        self.connection(identity).map(Channel::Client)
     }
 
     /// Where bytes go that are written to this descriptor, if it is one of interest.
@@ -167,14 +181,13 @@ impl Recording {
             (true, true) if number == 2 => Some(Channel::Stderr),
             (true, _) => Some(Channel::Stdout),
             (false, true) => Some(Channel::Stderr),
-            (false, false) => self.connection(identity),
+            (false, false) => self.connection(identity).map(Channel::Answer),
         }
     }
 
-    fn connection(&self, identity: Identity) -> Option<Channel> {
+    fn connection(&self, identity: Identity) -> Option<usize> {
         let server = self.server.as_ref()?;
-        let number = server.by_socket.get(&identity)?;
-        Some(Channel::Connection(*number))
+        server.by_socket.get(&identity).copied()
     }
 
     /// Bytes went through a channel.
@@ -187,21 +200,15 @@ impl Recording {
             }
             Channel::Stdout => self.stdout.written.add(bytes, limits.output),
             Channel::Stderr => self.stderr.written.add(bytes, limits.output),
-            Channel::Connection(number) => {
+            Channel::Client(number) => {
                 if let Some(server) = &mut self.server {
                     server.connections[number].received.add(bytes, limits.stdin);
                 }
             }
-        }
-    }
-
-    /// A server answered a client.
-    pub fn answer(&mut self, number: usize) {
-        if let Some(server) = &mut self.server {
-            let connection = &mut server.connections[number];
-            let offset = connection.received.bytes.len() as u64;
-            if connection.answers.last() != Some(&offset) {
-                connection.answers.push(offset);
+            Channel::Answer(number) => {
+                if let Some(server) = &mut self.server {
+                    server.connections[number].answer(bytes, limits);
+                }
             }
         }
     }

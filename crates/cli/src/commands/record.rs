@@ -131,7 +131,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         },
     };
     let used = store.begin("record").map_err(failure_of_store)?;
-    let (summary, fresh) = record_into(&store, &plan)?;
+    // A connection of its own: scenarios are kept by another thread.
+    let kept = Store::open(&arguments.store).map_err(failure_of_store)?;
+    let (summary, fresh) = record_into(kept, &plan)?;
     let exit = match STOP.load(Ordering::Relaxed) {
         true => Exit::Interrupted,
         false => Exit::Clean,
@@ -152,15 +154,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// Records into the store; returns also how many scenarios it had not known.
-fn record_into(store: &Store, plan: &Plan) -> Result<(Summary, u64), Failure> {
+fn record_into(store: Store, plan: &Plan) -> Result<(Summary, u64), Failure> {
     stop_on_interrupt();
     let progress = Progress::default();
-    let (mut batch, mut fresh) = (Vec::new(), 0);
-    let mut keep = |batch: &mut Vec<Recorded>| -> Result<(), StoreError> {
-        let added = store.add_all(batch, Origin::Recorded)?;
-        fresh += added.iter().filter(|added| added.is_new).count() as u64;
-        batch.clear();
-        Ok(())
+    let mut keeper = Keeper {
+        store,
+        batch: Vec::new(),
+        fresh: 0,
     };
     let bar = bar(plan);
     let done = AtomicBool::new(false);
@@ -173,19 +173,38 @@ fn record_into(store: &Store, plan: &Plan) -> Result<(Summary, u64), Failure> {
                 std::thread::park_timeout(Duration::from_millis(200));
             }
         });
-        let summary = record(plan, &progress, &STOP, |recorded| {
-            batch.push(recorded);
-            match batch.len() {
-                BATCH => keep(&mut batch),
-                _ => Ok(()),
-            }
-        });
+        let summary = record(plan, &progress, &STOP, |recorded| keeper.add(recorded));
         done.store(true, Ordering::Relaxed);
         summary
     });
     bar.finish_and_clear();
-    keep(&mut batch).map_err(failure_of_store)?;
-    Ok((summary?, fresh))
+    keeper.keep().map_err(failure_of_store)?;
+    Ok((summary?, keeper.fresh))
+}
+
+/// Puts scenarios into the store, many at a time.
+struct Keeper {
+    store: Store,
+    batch: Vec<Recorded>,
+    /// Those that the store had not known.
+    fresh: u64,
+}
+
+impl Keeper {
+    fn add(&mut self, recorded: Recorded) -> Result<(), StoreError> {
+        self.batch.push(recorded);
+        match self.batch.len() {
+            BATCH => self.keep(),
+            _ => Ok(()),
+        }
+    }
+
+    fn keep(&mut self) -> Result<(), StoreError> {
+        let added = self.store.add_all(&self.batch, Origin::Recorded)?;
+        self.fresh += added.iter().filter(|added| added.is_new).count() as u64;
+        self.batch.clear();
+        Ok(())
+    }
 }
 
 fn bar(plan: &Plan) -> ProgressBar {

@@ -30,6 +30,7 @@ const LIBRARY: &[&[u8]] = &[
 /// What shells and make keep for themselves, and what names the machine or its user.
 const NEVER: &[&[u8]] = &[
     b"_",
+    b"DUALCASE",
     b"GNUMAKEFLAGS",
     b"LD_LIBRARY_PATH",
     b"LOGNAME",
@@ -37,6 +38,7 @@ const NEVER: &[&[u8]] = &[
     b"MAKELEVEL",
     b"MAKE_TERMERR",
     b"MAKE_TERMOUT",
+    b"MALLOC_PERTURB_",
     b"MFLAGS",
     b"OLDPWD",
     b"PWD",

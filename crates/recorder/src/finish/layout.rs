@@ -25,8 +25,11 @@ impl Layout {
     pub fn new(found: HashMap<PathBuf, Found>, start: &Path, highest: &Path) -> Layout {
         let mut root = start.to_owned();
         let counts = |path: &&PathBuf| path.starts_with(highest) && !start.starts_with(path);
-        let is_there =
-            |found: &Found| !matches!(found, Found::Absent | Found::Binary | Found::Special);
+        let is_there = |found: &Found| match found {
+            Found::Absent | Found::Binary | Found::Special => false,
+            Found::Directory { is_meant, .. } => *is_meant,
+            Found::File { .. } | Found::Link { .. } => true,
+        };
         let paths = found.iter().filter(|(_, found)| is_there(found));
         for path in paths.map(|(path, _)| path).filter(counts) {
             while !path.starts_with(&root) {
@@ -128,6 +131,7 @@ mod tests {
         Found::Directory {
             mode,
             is_listed: false,
+            is_meant: true,
         }
     }
 
@@ -163,6 +167,18 @@ mod tests {
         );
         assert_eq!(scenario.directory, Bytes::default());
         assert!(scenario.directories.is_empty() && scenario.modes.is_empty());
+    }
+
+    #[test]
+    fn directories_on_the_way_to_nothing_do_not_move_the_root() {
+        let passed = Found::Directory {
+            mode: 0o755,
+            is_listed: false,
+            is_meant: false,
+        };
+        let found = [("/p/src", passed), ("/p/src/none", Found::Absent)];
+        let (root, _) = scenario(&found, "/p/t", "/p");
+        assert_eq!(root, Path::new("/p/t"));
     }
 
     #[test]

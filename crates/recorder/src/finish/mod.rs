@@ -90,7 +90,14 @@ impl<'a> Finisher<'a> {
         let env = self.environments.choose(&chosen);
         let env = env
             .into_iter()
-            .map(|(name, value)| (name.into(), rewriter.apply(&value).into()))
+            .map(|(name, value)| {
+                // Where programs are is no matter of the scenario's own files.
+                let value = match name.as_slice() {
+                    b"PATH" => value,
+                    _ => rewriter.apply(&value),
+                };
+                (name.into(), value.into())
+            })
             .collect();
         let mut scenario = Scenario {
             argv,
@@ -102,6 +109,7 @@ impl<'a> Finisher<'a> {
         };
         layout.fill(&mut scenario, &rewriter, &mut notes);
         fill_stdin(&mut scenario, stdin, &mut notes);
+        let mut answers = Vec::new();
         if let Some(server) = server {
             scenario.listening = Some(Listening {
                 address: server.address.into(),
@@ -116,6 +124,10 @@ impl<'a> Finisher<'a> {
                     notes.insert(cut("what a client sent", connection.received.lost));
                 }
                 scenario.streams.push(connection.received.bytes.into());
+                if connection.sent.lost > 0 {
+                    notes.insert(cut("what a client was answered", connection.sent.lost));
+                }
+                answers.push(rewriter.apply(&connection.sent.bytes).into());
             }
         }
         let mut printed = |output: Output, what: &str| -> Bytes {
@@ -141,6 +153,7 @@ impl<'a> Finisher<'a> {
             stdout: printed(stdout, "standard output"),
             stderr: printed(stderr, "standard error"),
             sanitizer: None,
+            answers,
         };
         Recorded {
             program: program.name.clone().into_os_string().into_vec().into(),

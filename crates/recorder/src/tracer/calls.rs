@@ -67,6 +67,7 @@ impl Tracer<'_> {
                 interest,
                 follow: known.follow.holds(&call.arguments),
                 changes: known.changes,
+                creates: known.creates,
             };
             for path in known.paths {
                 self.look(pid, call, *path, look);
@@ -189,6 +190,7 @@ impl Tracer<'_> {
             },
             follow: flags & libc::O_NOFOLLOW == 0,
             changes: writes && !is_only_path,
+            creates: flags & libc::O_CREAT != 0,
         };
         self.look(pid, call, argument, look);
     }
@@ -268,7 +270,6 @@ impl Tracer<'_> {
         let takers = self.takers(group, |recording| {
             recording.destination(number, descriptor.identity)
         });
-        let takers = answer(takers);
         if takers.is_empty() {
             return Until::Event;
         }
@@ -298,7 +299,6 @@ impl Tracer<'_> {
         let takers = self.takers(group, |recording| {
             recording.destination(to, target.identity)
         });
-        let takers = answer(takers);
         let source = proc::descriptor(group, from);
         let is_stream = |recording: &Recording| recording.source(source?.identity);
         if !self.takers(group, is_stream).is_empty() {
@@ -465,20 +465,6 @@ fn requested(pid: Pid, call: &Call) -> Option<usize> {
         }
         _ => None,
     }
-}
-
-/// Notes answers to clients; what is left are standard streams.
-fn answer(takers: Vec<(Shared, Channel)>) -> Vec<(Shared, Channel)> {
-    let is_stream = |(shared, channel): &(Shared, Channel)| match channel {
-        Channel::Connection(number) => {
-            if let Some(recording) = &mut *shared.borrow_mut() {
-                recording.answer(*number);
-            }
-            false
-        }
-        _ => true,
-    };
-    takers.into_iter().filter(is_stream).collect()
 }
 
 fn deliver(takers: &[(Shared, Channel)], bytes: &[u8], limits: &Limits) {
