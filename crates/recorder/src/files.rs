@@ -197,29 +197,25 @@ impl Files {
             Some(Found::Directory { is_listed, .. }) if !*is_listed => *is_listed = true,
             _ => return,
         }
-        let Ok(entries) = fs::read_dir(directory) else {
+        let Ok(names) = proc::entries(directory) else {
             return;
         };
-        for (count, entry) in entries.flatten().enumerate() {
-            if count >= viewer.limits.entries {
-                self.notes.insert(format!(
-                    "{}: only {} entries of the directory are kept",
-                    directory.display(),
-                    viewer.limits.entries
-                ));
-                return;
-            }
-            let path = entry.path();
+        if names.len() > viewer.limits.entries {
+            self.notes.insert(format!(
+                "{}: only {} entries of the directory are kept",
+                directory.display(),
+                viewer.limits.entries
+            ));
+        }
+        for name in names.into_iter().take(viewer.limits.entries) {
+            let path = directory.join(name);
             if !self.found.contains_key(&path)
-                && let Ok(metadata) = entry.metadata()
+                && let Ok(metadata) = fs::symlink_metadata(&path)
             {
-                let found = match describe(&path, &metadata) {
-                    Found::Special => {
-                        self.notes.insert(special_note(&path));
-                        Found::Special
-                    }
-                    found => found,
-                };
+                let found = describe(&path, &metadata);
+                if found == Found::Special {
+                    self.notes.insert(special_note(&path));
+                }
                 self.found.insert(path, found);
             }
         }

@@ -213,7 +213,7 @@ impl Recording {
         }
     }
 
-    /// The program listens at this address.
+    /// The program listens at this address, or accepts from a socket that does.
     pub fn listen(&mut self, address: Vec<u8>) {
         match &self.server {
             Some(server) if server.address != address => {

@@ -66,6 +66,31 @@ fn exit_codes_signals_and_streams_are_the_programs_own() {
 }
 
 #[test]
+fn being_recorded_leaves_no_trace_in_the_file_system() {
+    let mut project = Project::new();
+    project.program(
+        "look",
+        r#"
+        #include <dirent.h>
+        #include <stdio.h>
+        #include <sys/stat.h>
+        int main() {
+            struct stat st;
+            stat("file", &st); printf("%ld\n", st.st_atime);
+            DIR *d = opendir("dir"); 
+            stat("file", &st); printf("%ld\n", st.st_atime);
+            stat("dir", &st); printf("%ld\n", st.st_atime);
+            return 0;
+        }"#,
+    );
+    let set = "mkdir -p dir; echo x > file; touch -d @1000000 file dir;";
+    same(
+        &project,
+        &format!("{set} ./look; ./look; stat -c %X file dir"),
+    );
+}
+
+#[test]
 fn threads_and_processes_of_programs_are_followed() {
     let mut project = Project::new();
     project.program(

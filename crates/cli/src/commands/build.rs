@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
-use parallax_project::{Build, Event, Revision, Selection};
+use parallax_project::{Build, Builds, Event, Revision, Selection};
 
 use super::project::{ProjectArguments, toolchain};
 use crate::console::{self, Palette, printable, shorten};
@@ -70,10 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         if arguments.force {
             builds.remove(revision)?;
         }
-        let shown = Shown::new(revision);
-        let build = builds.ensure(revision, &mut |event| shown.tell(event));
-        shown.finish();
-        let build = build?;
+        let build = ensure(&builds, revision)?;
         if !arguments.json {
             console::print(&report::text(&build, selected.old.is_some(), &project.root))?;
         }
@@ -84,6 +81,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     no_programs(&done)?;
     Ok(Exit::Clean)
+}
+
+/// Builds a revision unless it is built, and shows how far that is.
+pub fn ensure(builds: &Builds, revision: &Revision) -> Result<Build, Failure> {
+    let shown = Shown::new(revision);
+    let build = builds.ensure(revision, &mut |event| shown.tell(event));
+    shown.finish();
+    Ok(build?)
 }
 
 fn selection(arguments: &Arguments) -> Result<Selection, Failure> {

@@ -1,20 +1,22 @@
 //! `parallax record`: runs the test suite and keeps every run of the programs under test as a scenario.
 
 use std::ffi::OsString;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parallax_project::Selection;
 use parallax_recorder::{Command, Limits, Plan, Program, Progress, RecorderError, Summary, record};
 use parallax_scenario::Recorded;
 use parallax_store::{Origin, Store, StoreError};
 
+use super::project::{ProjectArguments, toolchain};
+use super::{build, stored};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -32,25 +34,28 @@ const BATCH: usize = 100;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  parallax record -- make check
-  parallax record -C build --program src/cut -- make check TESTS=tests/misc/cut.pl
-  parallax record --show-output -- ctest --output-on-failure
+  parallax record                                  # builds the project if need be, and runs its tests
+  parallax record -- make check TESTS=tests/cut.pl # some of them
+  parallax record -C build --program src/cut -- make check
+                                                   # another build tree, without parallax.toml
 
-Tests may fail: that is said, and the exit code is 0. It is 3 if the test command cannot be run at all.")]
+Tests may fail: that is said, and the exit code is 0. It is 3 if the project cannot be built or the test
+command cannot be run at all.")]
 pub struct Arguments {
-    /// The command that runs the tests
-    #[arg(last = true, value_name = "TEST COMMAND", required = true)]
+    /// The command that runs the tests (default: test.command of parallax.toml)
+    #[arg(last = true, value_name = "TEST COMMAND")]
     command: Vec<OsString>,
 
-    /// The build tree, in which the test command runs
-    #[arg(short = 'C', long, value_name = "DIR", default_value = ".")]
-    directory: PathBuf,
+    /// Record in this build tree, in which the test command runs, instead of the project's own
+    #[arg(short = 'C', long, value_name = "DIR", requires = "command")]
+    directory: Option<PathBuf>,
 
-    /// The source tree, if it is not around the build tree (may be repeated)
-    #[arg(long, value_name = "DIR")]
+    /// With -C: the source tree, if it is not around the build tree (may be repeated)
+    #[arg(long, value_name = "DIR", requires = "directory")]
     source: Vec<PathBuf>,
 
-    /// A program under test, relative to the build tree (may be repeated; default: all that were built with parallax-cc)
+    /// A program under test, by its path in the build tree (may be repeated; default: all that were built with
+    /// parallax-cc and that parallax.toml does not exclude)
     #[arg(long, value_name = "PATH")]
     program: Vec<PathBuf>,
 
@@ -58,17 +63,13 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     env: Vec<OsString>,
 
-    /// Where scenarios are kept
-    #[arg(long, value_name = "DIR", default_value = ".parallax")]
-    store: PathBuf,
-
     /// Let the tests write to the terminal instead of a log file
     #[arg(long)]
     show_output: bool,
 
-    /// Keep at most so much of each file
-    #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = parse_bytes)]
-    file_limit: u64,
+    /// Keep at most so much of each file (default: 1M, or record.file of parallax.toml)
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    file_limit: Option<u64>,
 
     /// Keep at most so much of standard input
     #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = parse_bytes)]
@@ -78,9 +79,9 @@ pub struct Arguments {
     #[arg(long, value_name = "SIZE", default_value = "1M", value_parser = parse_bytes)]
     output_limit: u64,
 
-    /// Keep at most so much of all files of one scenario
-    #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = parse_bytes)]
-    scenario_limit: u64,
+    /// Keep at most so much of all files of one scenario (default: 8M, or record.scenario of parallax.toml)
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes)]
+    scenario_limit: Option<u64>,
 
     /// Keep at most so many scenarios
     #[arg(long, value_name = "NUMBER", default_value_t = Limits::default().scenarios)]
@@ -89,61 +90,74 @@ pub struct Arguments {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    project: ProjectArguments,
+}
+
+/// Where and what to record.
+struct Place {
+    /// The build tree.
+    tree: PathBuf,
+    /// Directories whose files belong to scenarios.
+    trees: Vec<PathBuf>,
+    programs: Vec<Program>,
+    command: Vec<OsString>,
+    environment: Vec<(OsString, OsString)>,
+    variables: Vec<Vec<u8>>,
+    limits: Limits,
 }
 
 /// Set by Ctrl-C.
 static STOP: AtomicBool = AtomicBool::new(false);
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let tree = canonical(&arguments.directory)?;
-    let programs = programs(&tree, &arguments.program)?;
-    let store = Store::open(&arguments.store).map_err(failure_of_store)?;
-    let log = arguments.store.join("record.log");
+    let place = match &arguments.directory {
+        Some(directory) => given(arguments, directory)?,
+        None => of_project(arguments)?,
+    };
+    let directory = stored::directory();
+    let store = stored::open()?;
+    let log = directory.join("record.log");
     let output = match arguments.show_output {
         true => None,
         false => Some(Arc::new(File::create(&log)?)),
     };
-    let mut trees = vec![tree.clone()];
-    for source in &arguments.source {
-        trees.push(canonical(source)?);
-    }
+    let mut variables = place.variables;
+    variables.extend(arguments.env.iter().map(|name| name.clone().into_vec()));
     let plan = Plan {
         command: Command {
-            words: arguments.command.clone(),
-            directory: tree,
-            environment: Vec::new(),
+            words: place.command,
+            directory: place.tree,
+            environment: place.environment,
             output,
         },
-        programs,
-        trees,
-        variables: arguments
-            .env
-            .iter()
-            .map(|name| name.clone().into_vec())
-            .collect(),
+        programs: place.programs,
+        trees: place.trees,
+        variables,
         limits: Limits {
-            file: arguments.file_limit,
+            file: arguments.file_limit.unwrap_or(place.limits.file),
             stdin: arguments.stdin_limit,
             output: arguments.output_limit,
-            scenario: arguments.scenario_limit,
+            scenario: arguments.scenario_limit.unwrap_or(place.limits.scenario),
             scenarios: arguments.scenarios,
-            ..Limits::default()
+            ..place.limits
         },
     };
-    let used = store.begin("record").map_err(failure_of_store)?;
+    let used = store.begin("record")?;
     // A connection of its own: scenarios are kept by another thread.
-    let kept = Store::open(&arguments.store).map_err(failure_of_store)?;
+    let kept = stored::open()?;
     let (summary, fresh) = record_into(kept, &plan)?;
     let exit = match STOP.load(Ordering::Relaxed) {
         true => Exit::Interrupted,
         false => Exit::Clean,
     };
-    used.end(exit as u8).map_err(failure_of_store)?;
+    used.end(exit as u8)?;
     let shown = report::record::Shown {
         summary: &summary,
         fresh,
         log: (!arguments.show_output).then_some(log.as_path()),
-        store: &arguments.store,
+        store: &directory,
     };
     if arguments.json {
         console::print_data(&report::record::render_json(&shown))?;
@@ -178,7 +192,7 @@ fn record_into(store: Store, plan: &Plan) -> Result<(Summary, u64), Failure> {
         summary
     });
     bar.finish_and_clear();
-    keeper.keep().map_err(failure_of_store)?;
+    keeper.keep()?;
     Ok((summary?, keeper.fresh))
 }
 
@@ -239,20 +253,29 @@ fn canonical(path: &Path) -> Result<PathBuf, Failure> {
         .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
 }
 
-/// The programs that are named, or all that were captured.
-fn programs(tree: &Path, names: &[PathBuf]) -> Result<Vec<Program>, Failure> {
-    if !names.is_empty() {
-        let program = |name: &PathBuf| {
-            Ok(Program {
-                name: name.clone(),
-                path: canonical(&tree.join(name))?,
-            })
-        };
-        return names.iter().map(program).collect();
+/// A build tree that the user names.
+fn given(arguments: &Arguments, directory: &Path) -> Result<Place, Failure> {
+    let tree = canonical(directory)?;
+    let mut trees = vec![tree.clone()];
+    for source in &arguments.source {
+        trees.push(canonical(source)?);
     }
-    let mut found = Vec::new();
-    find_programs(tree, tree, &mut found)?;
-    if found.is_empty() {
+    let programs = if arguments.program.is_empty() {
+        parallax_project::programs::captured(&tree)
+            .into_iter()
+            .map(under_test)
+            .collect()
+    } else {
+        let program = |name: &PathBuf| {
+            let path = canonical(&tree.join(name))?;
+            let name = name.clone();
+            Ok(Program { name, path })
+        };
+        let programs: Result<Vec<Program>, Failure> =
+            arguments.program.iter().map(program).collect();
+        programs?
+    };
+    if programs.is_empty() {
         let message = format!(
             "no program below {} was built with parallax-cc",
             tree.display()
@@ -260,31 +283,80 @@ fn programs(tree: &Path, names: &[PathBuf]) -> Result<Vec<Program>, Failure> {
         return Err(Failure::new(Exit::Usage, message)
             .hint("build with CC=parallax-cc, or name programs with --program"));
     }
-    Ok(found)
+    Ok(Place {
+        tree,
+        trees,
+        programs,
+        command: arguments.command.clone(),
+        environment: Vec::new(),
+        variables: Vec::new(),
+        limits: Limits::default(),
+    })
 }
 
-fn find_programs(tree: &Path, directory: &Path, found: &mut Vec<Program>) -> Result<(), Failure> {
-    let mut entries: Vec<fs::DirEntry> = fs::read_dir(directory)?.collect::<Result<_, _>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        let metadata = entry.metadata()?;
-        let is_own = entry.file_name() == ".parallax" || entry.file_name() == ".git";
-        if metadata.is_dir() && !is_own {
-            find_programs(tree, &path, found)?;
-        } else if metadata.is_file()
-            && metadata.permissions().mode() & 0o111 != 0
-            && parallax_capture::read_program(&path).is_ok()
-        {
-            let name = path.strip_prefix(tree).unwrap_or(&path).to_owned();
-            found.push(Program { name, path });
-        }
+/// The project around the current directory, built if it is not yet.
+fn of_project(arguments: &Arguments) -> Result<Place, Failure> {
+    let project = arguments.project.find()?;
+    let selected = project.select(&Selection::Current)?;
+    let builds = project.builds(toolchain()?);
+    let build = build::ensure(&builds, &selected.new)?;
+    let settings = &project.config;
+    let command = if !arguments.command.is_empty() {
+        arguments.command.clone()
+    } else if !settings.test.command.trim().is_empty() {
+        ["sh", "-c", &settings.test.command].map(Into::into).into()
+    } else {
+        let message = "no test command";
+        return Err(Failure::new(Exit::Usage, message)
+            .hint("set test.command in parallax.toml, or give the command behind --"));
+    };
+    let is_named = |program: &parallax_project::Program| {
+        let named = &arguments.program;
+        named.is_empty() || named.iter().any(|name| Path::new(&program.name) == name)
+    };
+    let programs: Vec<Program> = build
+        .programs
+        .iter()
+        .filter(|program| is_named(program))
+        .cloned()
+        .map(under_test)
+        .collect();
+    if programs.is_empty() {
+        let message = "the project has no such program";
+        return Err(Failure::new(Exit::Usage, message).hint("parallax build shows its programs"));
     }
-    Ok(())
+    let environment = builds.environment()?;
+    let variables = &settings.inputs.environment;
+    Ok(Place {
+        trees: vec![
+            canonical(&build.directory)?,
+            canonical(&build.source)?,
+            canonical(&build.tree)?,
+        ],
+        tree: canonical(&build.tree)?,
+        programs,
+        command,
+        environment: environment
+            .into_iter()
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect(),
+        variables: variables
+            .iter()
+            .map(|name| name.clone().into_bytes())
+            .collect(),
+        limits: Limits {
+            file: settings.record.file,
+            scenario: settings.record.scenario,
+            ..Limits::default()
+        },
+    })
 }
 
-fn failure_of_store(error: StoreError) -> Failure {
-    Failure::from_error(Exit::Internal, &error)
+fn under_test(program: parallax_project::Program) -> Program {
+    Program {
+        name: program.name.into(),
+        path: program.path,
+    }
 }
 
 impl From<RecorderError> for Failure {

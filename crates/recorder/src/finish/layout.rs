@@ -43,6 +43,34 @@ impl Layout {
         }
     }
 
+    /// Programs and libraries that were found, and directories that hold nothing else: they are no part of the
+    /// scenario, so their paths must go on leading to them.
+    pub fn binaries(&self) -> Vec<Vec<u8>> {
+        let holds_files = |directory: &Path| {
+            self.found.iter().any(|(path, found)| {
+                matches!(found, Found::File { .. } | Found::Link { .. })
+                    && path.starts_with(directory)
+            })
+        };
+        let mut paths = BTreeSet::new();
+        for (path, found) in &self.found {
+            if *found != Found::Binary {
+                continue;
+            }
+            paths.insert(path.as_path());
+            if let Some(parent) = path.parent()
+                && parent != self.root
+                && parent != self.start
+                && !paths.contains(parent)
+                && !holds_files(parent)
+            {
+                paths.insert(parent);
+            }
+        }
+        let bytes = |path: &Path| path.as_os_str().as_bytes().to_vec();
+        paths.into_iter().map(bytes).collect()
+    }
+
     /// Where the program starts, relative to the root.
     pub fn directory(&self) -> Bytes {
         relative(&self.root, &self.start).unwrap_or_default()

@@ -70,7 +70,8 @@ impl<'a> Finisher<'a> {
 
         let highest = self.territory.highest(&start.directory);
         let layout = Layout::new(files.into_found(), &start.directory, &highest);
-        let rewriter = Rewriter::new(layout.root.as_os_str().as_bytes(), WORK.as_bytes());
+        let rewriter = Rewriter::new(layout.root.as_os_str().as_bytes(), WORK.as_bytes())
+            .keeping(layout.binaries());
 
         let mut words = start.command_line.split(|byte| *byte == 0);
         let name = words.next().unwrap_or_default();
@@ -87,7 +88,11 @@ impl<'a> Finisher<'a> {
             libraries: &libraries,
             with_path: has_executed,
         };
-        let env = self.environments.choose(&chosen);
+        let mut env = self.environments.choose(&chosen);
+        if server.is_some() {
+            // They pass a socket on to the process with a certain number; without them a server makes its own.
+            env.retain(|name, _| !name.starts_with(b"LISTEN_"));
+        }
         let env = env
             .into_iter()
             .map(|(name, value)| {

@@ -5,6 +5,8 @@
 pub struct Rewriter {
     from: Vec<u8>,
     to: Vec<u8>,
+    /// Paths below that stay as they are.
+    kept: Vec<Vec<u8>>,
 }
 
 impl Rewriter {
@@ -12,7 +14,14 @@ impl Rewriter {
         Rewriter {
             from: from.to_vec(),
             to: to.to_vec(),
+            kept: Vec::new(),
         }
+    }
+
+    /// Leaves these paths, and what is below them, as they are.
+    pub fn keeping(mut self, paths: Vec<Vec<u8>>) -> Rewriter {
+        self.kept = paths;
+        self
     }
 
     /// Whether there is anything to replace.
@@ -42,11 +51,12 @@ impl Rewriter {
         while at + self.from.len() <= text.len() {
             let slash = text[at..].iter().position(|byte| *byte == b'/')?;
             at += slash;
-            let end = at + self.from.len();
-            if text[at..].starts_with(&self.from)
-                && !text.get(end).copied().is_some_and(is_name)
-                && !(at > 0 && is_name(text[at - 1]))
-            {
+            let begins = |path: &Vec<u8>| {
+                let end = at + path.len();
+                text[at..].starts_with(path) && !text.get(end).copied().is_some_and(is_name)
+            };
+            let is_inside = at > 0 && is_name(text[at - 1]);
+            if begins(&self.from) && !is_inside && !self.kept.iter().any(begins) {
                 return Some(at);
             }
             at += 1;
@@ -78,5 +88,16 @@ mod tests {
         assert_eq!(apply("/home/me/t.12/x"), "/home/me/t.12/x");
         assert_eq!(apply("/mnt/home/me/t.1"), "/mnt/home/me/t.1");
         assert!(!rewriter.concerns(b"/home/me"));
+    }
+
+    #[test]
+    fn paths_of_binaries_stay_where_the_binaries_are() {
+        let rewriter = Rewriter::new(b"/p", b"/work").keeping(vec![b"/p/.libs".to_vec()]);
+        let apply = |text: &str| String::from_utf8(rewriter.apply(text.as_bytes())).unwrap();
+        assert_eq!(
+            apply("/p/a:/p/.libs/m.so:/p/.libs"),
+            "/work/a:/p/.libs/m.so:/p/.libs"
+        );
+        assert_eq!(apply("/p/.libsx"), "/work/.libsx");
     }
 }

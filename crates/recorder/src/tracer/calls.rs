@@ -180,16 +180,18 @@ impl Tracer<'_> {
                 (argument(Some(0)), flags as i32)
             }
         };
-        let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let is_only_path = flags & libc::O_PATH != 0;
+        let mode = flags & libc::O_ACCMODE;
+        // What is only written (a log) is not read through this descriptor.
+        let is_read = mode != libc::O_WRONLY && !is_only_path;
+        let is_written = mode != libc::O_RDONLY || flags & libc::O_TRUNC != 0;
         let look = Look {
-            interest: if is_only_path {
-                Interest::Glance
-            } else {
-                Interest::Open
+            interest: match is_read {
+                true => Interest::Open,
+                false => Interest::Glance,
             },
             follow: flags & libc::O_NOFOLLOW == 0,
-            changes: writes && !is_only_path,
+            changes: is_written && !is_only_path,
             creates: flags & libc::O_CREAT != 0,
         };
         self.look(pid, call, argument, look);
