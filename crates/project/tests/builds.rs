@@ -95,19 +95,12 @@ fn a_revision_that_does_not_build_is_named_with_step_and_last_lines() {
     );
     folder.commit("broken");
     let error = folder.build(words("HEAD~1..HEAD")).unwrap_err();
-    let BuildError::Step {
-        revision,
-        step,
-        last_lines,
-        log,
-        status,
-        ..
-    } = error
-    else {
+    let BuildError::Step(failed) = error else {
         panic!("{error}");
     };
-    assert_eq!((revision.as_str(), step), ("HEAD", "build"));
-    assert_eq!(status.code(), Some(2));
+    let last_lines = &failed.last_lines;
+    assert_eq!((failed.revision.as_str(), failed.step), ("HEAD", "build"));
+    assert_eq!(failed.status.code(), Some(2));
     assert!(
         last_lines
             .iter()
@@ -115,7 +108,7 @@ fn a_revision_that_does_not_build_is_named_with_step_and_last_lines() {
     );
     assert!(last_lines.last().unwrap().contains("make"));
     assert!(
-        fs::read_to_string(log)
+        fs::read_to_string(&failed.log)
             .unwrap()
             .contains("nothing_of_that_name")
     );
@@ -124,10 +117,13 @@ fn a_revision_that_does_not_build_is_named_with_step_and_last_lines() {
     let slow = format!("all:\n\t-$(CC) -o prog prog.c\n{noise}\n\tfalse\n");
     folder.write("Makefile", &slow);
     let error = folder.build(Selection::Current).unwrap_err();
-    let BuildError::Step { errors, .. } = error else {
+    let BuildError::Step(failed) = error else {
         panic!("{error}");
     };
-    assert!(errors[0].contains("nothing_of_that_name"), "{errors:?}");
+    assert!(
+        failed.errors[0].contains("nothing_of_that_name"),
+        "{failed:?}"
+    );
     // The failure is not kept: the next try starts from nothing.
     assert!(folder.build(words("HEAD")).is_err());
     folder.write("parallax.toml", "[build]\nconfigure = \"exit 7\"\n");

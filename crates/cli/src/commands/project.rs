@@ -90,24 +90,18 @@ impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
         let failure = |exit| Failure::new(exit, error.to_string());
         match &error {
-            BuildError::Step {
-                command,
-                errors,
-                last_lines,
-                log,
-                ..
-            } => {
-                let mut detail = errors.clone();
-                if !errors.is_empty() {
+            BuildError::Step(step) => {
+                let mut detail = step.errors.clone();
+                if !detail.is_empty() {
                     detail.push("…".to_owned());
                 }
-                detail.extend_from_slice(last_lines);
-                let mut hint = format!("the whole output is in {}", log.display());
-                if is_debian_source(log) {
+                detail.extend_from_slice(&step.last_lines);
+                let mut hint = format!("the whole output is in {}", step.log.display());
+                if is_debian_source(&step.log) {
                     hint.push_str("\nwhat Debian needs to build it: apt-get build-dep ./");
                 }
                 failure(Exit::BuildFailed)
-                    .cause(format!("$ {command}"))
+                    .cause(format!("$ {}", step.command))
                     .detail(&detail.join("\n"))
                     .hint(hint)
             }

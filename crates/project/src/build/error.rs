@@ -10,19 +10,8 @@ use crate::revision::RevisionError;
 /// A build that could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    #[error("building {revision} failed: step {step} ended with {status}")]
-    Step {
-        revision: String,
-        step: &'static str,
-        command: String,
-        status: ExitStatus,
-        /// What looks like an error before the end: jobs that run at the same time go on for a while.
-        errors: Vec<String>,
-        /// The end of what it printed.
-        last_lines: Vec<String>,
-        /// All of it.
-        log: PathBuf,
-    },
+    #[error("building {} failed: step {} ended with {}", .0.revision, .0.step, .0.status)]
+    Step(Box<FailedStep>),
     #[error("{revision} was built, but there is no {}; build.tree must name where the results are", tree.display())]
     NoTree { revision: String, tree: PathBuf },
     #[error("{revision} was built, but no program in {} was linked with parallax-cc", tree.display())]
@@ -39,6 +28,22 @@ pub enum BuildError {
     Project(#[from] Box<ProjectError>),
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
+}
+
+/// A command of a build that failed.
+#[derive(Debug)]
+pub struct FailedStep {
+    /// Label of the revision.
+    pub revision: String,
+    pub step: &'static str,
+    pub command: String,
+    pub status: ExitStatus,
+    /// What looks like an error before the end: jobs that run at the same time go on for a while.
+    pub errors: Vec<String>,
+    /// The end of what it printed.
+    pub last_lines: Vec<String>,
+    /// All of it.
+    pub log: PathBuf,
 }
 
 impl BuildError {

@@ -21,7 +21,7 @@ use crate::programs::{self, Program};
 use crate::project::Project;
 use crate::revision::{Revision, materialise};
 
-pub use error::BuildError;
+pub use error::{BuildError, FailedStep};
 use kept::Kept;
 use lock::Lock;
 use step::{Step, StepName};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::{BuildError, Event};
+use super::{BuildError, Event, FailedStep};
 use crate::revision::Revision;
 
 /// What a command is for.
@@ -80,7 +80,7 @@ impl Step<'_> {
         })?;
         if !status.success() {
             let last_lines = last_lines(&log, LAST_LINES);
-            return Err(BuildError::Step {
+            return Err(BuildError::Step(Box::new(FailedStep {
                 revision: self.revision.label.clone(),
                 step,
                 command: self.command.to_owned(),
@@ -88,7 +88,7 @@ impl Step<'_> {
                 errors: error_lines(&log, &last_lines),
                 last_lines,
                 log,
-            });
+            })));
         }
         watch(&Event::Finished {
             step,
