@@ -185,7 +185,9 @@ fn the_same_seed_and_runs_give_the_same_result_on_any_number_of_threads() {
     let folder = Folder::new();
     let program = build(&folder, "options");
     let result = |jobs: &str| {
-        let options = ["--runs", "150", "--seed", "7", "--jobs", jobs, "--", "-v"];
+        let options = [
+            "--fresh", "--runs", "150", "--seed", "7", "--jobs", jobs, "--", "-v",
+        ];
         let mut report = explore(&folder, &program, &options, 0);
         for time in ["seconds", "solver"] {
             report["stats"][time] = Value::Null;

@@ -28,7 +28,12 @@ fn every_run_of_a_captured_program_becomes_a_scenario() {
     let (text, _) = folder.expect(0, &["record", "-C", ".", "--", "sh", "test.sh"]);
     assert_contains(
         &text,
-        &["failed (exit code 1)", "2 scenarios", "3 runs", "1 repeated"],
+        &[
+            "failed (exit code 1)",
+            "2 scenarios",
+            "3 runs",
+            "1 repeated",
+        ],
     );
     let (json, _) = folder.expect(0, &["scenarios", "--json"]);
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();

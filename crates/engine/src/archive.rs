@@ -42,27 +42,18 @@ pub const ABOUT: &str = "finding.json";
 #[derive(Debug)]
 pub struct Archive {
     directory: PathBuf,
-    tests: usize,
 }
 
 impl Archive {
-    /// Opens the directory; tests of an earlier exploration stay and are numbered on.
+    /// Opens the directory; what is there stays.
     pub fn open(directory: &Path) -> Result<Archive, ArchiveError> {
         let archive = Archive {
             directory: directory.to_owned(),
-            tests: 0,
         };
-        let count = || -> io::Result<usize> {
-            fs::create_dir_all(archive.tests_directory())?;
-            fs::create_dir_all(archive.findings_directory())?;
-            let numbers = fs::read_dir(archive.tests_directory())?.filter_map(|entry| {
-                let name = entry.ok()?.file_name().into_string().ok()?;
-                name.strip_suffix(".json")?.parse::<usize>().ok()
-            });
-            Ok(numbers.max().unwrap_or(0))
-        };
-        let tests = count().map_err(|source| archive.error(source))?;
-        Ok(Archive { tests, ..archive })
+        for part in [archive.tests_directory(), archive.findings_directory()] {
+            fs::create_dir_all(part).map_err(|source| archive.error(source))?;
+        }
+        Ok(archive)
     }
 
     pub fn directory(&self) -> &Path {
@@ -84,14 +75,14 @@ impl Archive {
         }
     }
 
-    /// Keeps a scenario as a numbered test.
-    pub fn add_test(&mut self, scenario: &Scenario) -> Result<PathBuf, ArchiveError> {
-        self.tests += 1;
-        let path = self
-            .tests_directory()
-            .join(format!("{:06}.json", self.tests));
+    /// Keeps a scenario as a test, named by its contents: the same one is kept once.
+    pub fn add_test(&self, scenario: &Scenario) -> Result<PathBuf, ArchiveError> {
         let text = serde_json::to_vec_pretty(scenario).map_err(|error| self.error(error.into()))?;
-        write_whole(&path, &text).map_err(|source| self.error(source))?;
+        let name = &blake3::hash(&text).to_hex()[..16];
+        let path = self.tests_directory().join(format!("{name}.json"));
+        if !path.exists() {
+            write_whole(&path, &text).map_err(|source| self.error(source))?;
+        }
         Ok(path)
     }
 
@@ -251,17 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_a_later_exploration_are_numbered_on() {
+    fn the_same_test_is_kept_once() {
         let root = tempfile::tempdir().unwrap();
-        let scenario = Scenario::default();
-        let first = Archive::open(root.path())
-            .unwrap()
-            .add_test(&scenario)
-            .unwrap();
-        let second = Archive::open(root.path())
-            .unwrap()
-            .add_test(&scenario)
-            .unwrap();
-        assert!(first.ends_with("tests/000001.json") && second.ends_with("tests/000002.json"));
+        let add = |scenario: &Scenario| {
+            let archive = Archive::open(root.path()).unwrap();
+            archive.add_test(scenario).unwrap()
+        };
+        let first = add(&Scenario::default());
+        assert_eq!(add(&Scenario::default()), first);
+        assert_ne!(add(&finding("x").scenario), first);
+        let text = fs::read_to_string(first).unwrap();
+        assert_eq!(
+            serde_json::from_str::<Scenario>(&text).unwrap(),
+            Scenario::default()
+        );
     }
 }

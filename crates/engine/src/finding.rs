@@ -1,13 +1,13 @@
 //! Findings: what went wrong, on which input, seen natively.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::run::{End, Outcome};
 use crate::sanitizer::{self, Report};
 use crate::scenario::{Ending, Scenario};
 
 /// What went wrong in one version of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     OutOfBounds,
@@ -45,14 +45,14 @@ impl Kind {
 }
 
 /// A place in the source.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Location {
     pub file: String,
     pub line: u32,
 }
 
 /// An error that was seen.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Problem {
     pub kind: Kind,
     pub message: String,
@@ -115,7 +115,7 @@ pub fn ending(outcome: &Outcome) -> Ending {
 }
 
 /// An input that shows an error.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub problem: Problem,
     pub scenario: Scenario,

@@ -8,6 +8,7 @@
 //! Covered programs count in a [`coverage::CoverageRegion`] instead; [`coverage::Coverage`] is what they counted.
 
 pub mod amplify;
+pub mod answers;
 pub mod archive;
 pub mod compare;
 pub mod coverage;
@@ -15,6 +16,7 @@ pub mod doctor;
 pub mod execute;
 pub mod explore;
 pub mod finding;
+pub mod journal;
 pub mod libraries;
 pub mod minimise;
 pub mod objects;

@@ -5,18 +5,19 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use parallax_abi::trace::SourceKind;
-use parallax_solver::{Answer, Config, Constraint, Model, Solver};
+use parallax_solver::{Answer, Config, Constraint, Model, Solver, Statistics};
 
+use crate::answers::{Answers, Note, Told, fingerprint};
 use crate::coverage::{Counter, Coverage};
 use crate::execute::Settings;
 use crate::explore::{ExploreError, Programs};
 use crate::objects::objects_of;
 use crate::path::{self, Choice, Decision};
 use crate::region::{Limits, Symbolic};
-use crate::replay::Native;
+use crate::replay::{Confirmed, Native};
 use crate::run::Outcome;
 use crate::runners::Runners;
 use crate::scenario::{Bytes, Component, Scenario, Variable, apply};
@@ -75,6 +76,10 @@ pub struct Worker<'m> {
     /// What findings are seen on.
     pub native: Native,
     pub solver: Solver,
+    /// What solvers did that were replaced.
+    earlier: Statistics,
+    /// Inquiries note in it, too.
+    answers: Arc<Mutex<Answers>>,
     names: Names,
     /// Runs of the traced and the covered build.
     runs: u64,
@@ -100,6 +105,8 @@ impl<'m> Worker<'m> {
             runners: Arc::new(runners),
             native,
             solver: Solver::new(means.solver.clone()),
+            earlier: Statistics::default(),
+            answers: Arc::default(),
             names: Names::default(),
             runs: 0,
         })
@@ -113,6 +120,8 @@ impl<'m> Worker<'m> {
             runners: Arc::clone(&self.runners),
             native: self.native.beside(),
             solver: Solver::new(self.means.solver.clone()),
+            earlier: Statistics::default(),
+            answers: Arc::default(),
             names: Names::default(),
             runs: 0,
         }
@@ -169,7 +178,51 @@ impl<'m> Worker<'m> {
             ends: vec![0],
             traced,
             sites: self.sites,
+            answers: Arc::clone(&self.answers),
         }
+    }
+
+    /// Sees on the plain and the checked program what is wrong with a scenario, unless that is known.
+    pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
+        let question = fingerprint(scenario);
+        if let Some(Told::Native { confirmed, runs }) = locked(&self.answers).recall(question)
+            && let Ok(confirmed) = serde_json::from_str(&confirmed)
+        {
+            self.native.runs += runs;
+            return Ok(confirmed);
+        }
+        let before = self.native.runs;
+        let confirmed = self.native.confirm(scenario)?;
+        let text = serde_json::to_string(&confirmed).map_err(ExploreError::note)?;
+        locked(&self.answers).note(question, || Told::Native {
+            confirmed: text,
+            runs: self.native.runs - before,
+        });
+        Ok(confirmed)
+    }
+
+    /// What all solvers of this worker did.
+    pub fn statistics(&self) -> Statistics {
+        let mut sum = self.earlier.clone();
+        sum.absorb(self.solver.statistics());
+        sum
+    }
+
+    /// From now on answers are noted for [`Worker::settle`].
+    pub fn listen(&mut self) {
+        locked(&self.answers).listen();
+    }
+
+    /// From now on these answers are given.
+    pub fn know(&mut self, notes: Vec<Note>) {
+        locked(&self.answers).know(notes);
+    }
+
+    /// Replaces the solver by a fresh one; gives what was answered, and whether that is something else than what was known.
+    pub fn settle(&mut self) -> (Vec<Note>, bool) {
+        self.earlier = self.statistics();
+        self.solver = Solver::new(self.means.solver.clone());
+        locked(&self.answers).take()
     }
 
     /// The scenario changed as a model says; `None` if it cannot be changed so.
@@ -208,11 +261,16 @@ pub struct Inquiry<'t> {
     rigour: Rigour,
     traced: &'t Traced,
     sites: &'t SiteMap,
+    answers: Arc<Mutex<Answers>>,
 }
 
 impl Inquiry<'_> {
     /// Looks for an input that decides the first `prefix` times as the run did, and of which the goal holds.
     pub fn solve(&mut self, prefix: usize, goal: &[Constraint]) -> Answer {
+        let question = self.fingerprint(prefix, goal);
+        if let Some(Told::Solver(answer)) = locked(&self.answers).recall(question) {
+            return answer;
+        }
         while self.ends.len() <= prefix {
             let decision = &self.traced.decisions[self.ends.len() - 1];
             if self.rigour == Rigour::Exact || decision.choice != Choice::Fixed {
@@ -222,8 +280,27 @@ impl Inquiry<'_> {
             }
             self.ends.push(self.path.len());
         }
-        self.path.solve(self.ends[prefix], goal, None)
+        let answer = self.path.solve(self.ends[prefix], goal, None);
+        locked(&self.answers).note(question, || Told::Solver(answer.clone()));
+        answer
     }
+
+    /// Expressions that are not of the trace have no number that is the same each time.
+    fn fingerprint(&self, prefix: usize, goal: &[Constraint]) -> u64 {
+        let nodes = self.traced.trace.node_count();
+        let path = prefix
+            .checked_sub(1)
+            .map(|last| self.traced.decisions[last].exact);
+        let goal: Vec<_> = goal
+            .iter()
+            .map(|constraint| (constraint.label.min(nodes), constraint.holds))
+            .collect();
+        fingerprint((path, prefix, goal))
+    }
+}
+
+fn locked(answers: &Mutex<Answers>) -> MutexGuard<'_, Answers> {
+    answers.lock().unwrap_or_else(|error| error.into_inner())
 }
 
 /// Stable numbers of components.

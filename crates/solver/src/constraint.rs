@@ -1,6 +1,7 @@
 //! What is asked and what is answered.
 
 use parallax_expr::Label;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -92,7 +93,7 @@ impl Holds {
 }
 
 /// What a query came to.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Answer {
     Sat(Model),
     Unsat(Core),
@@ -117,13 +118,13 @@ impl Answer {
 }
 
 /// The input bytes that differ from the seed's. All others keep their value.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Model {
     pub bytes: BTreeMap<Variable, u8>,
 }
 
 /// Pushed constraints that contradict the goal (or one another), by index, ascending.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Core {
     pub constraints: Vec<usize>,
     /// Whether the goal takes part in the contradiction.
@@ -131,7 +132,7 @@ pub struct Core {
 }
 
 /// Why there is no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Why {
     /// The SAT solver's or the SMT program's limit was reached.
     Limit,

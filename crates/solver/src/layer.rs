@@ -5,10 +5,11 @@ use crate::constraint::{Constraint, Why};
 use crate::sets::VarId;
 use crate::terms::Terms;
 use parallax_expr::Store;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// Who answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Layer {
     /// Nothing that the goal depends on can change it, or the seed satisfies it.
     Slicing,

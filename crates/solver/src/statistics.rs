@@ -1,11 +1,12 @@
 //! What a solver did, for reports and benchmarks.
 
 use crate::layer::Layer;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// Counts over all paths of a solver.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Statistics {
     pub queries: u64,
     /// What each layer answered and how long it took, without the layers below.
@@ -25,7 +26,7 @@ pub struct Statistics {
     pub disagreements: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LayerStatistics {
     pub sat: u64,
     pub unsat: u64,
@@ -40,6 +41,26 @@ impl LayerStatistics {
 }
 
 impl Statistics {
+    /// Adds what another solver did.
+    pub fn absorb(&mut self, other: Statistics) {
+        self.queries += other.queries;
+        self.unknown += other.unknown;
+        self.limits += other.limits;
+        self.wrong_models += other.wrong_models;
+        for (layer, more) in other.layers {
+            let layer = self.layers.entry(layer).or_default();
+            layer.sat += more.sat;
+            layer.unsat += more.unsat;
+            layer.time += more.time;
+        }
+        for (reason, count) in other.failures {
+            *self.failures.entry(reason).or_default() += count;
+        }
+        self.switched_off = self.switched_off.take().or(other.switched_off);
+        self.log_error = self.log_error.take().or(other.log_error);
+        self.disagreements.extend(other.disagreements);
+    }
+
     /// Time spent in all layers.
     pub fn time(&self) -> Duration {
         self.layers.values().map(|layer| layer.time).sum()

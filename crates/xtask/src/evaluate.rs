@@ -90,7 +90,8 @@ fn explore(place: &Place, program: &str, output: &Path, seconds: u64) -> Result<
         .arg("explore")
         .arg(place.program(program))
         .args(SHAPE)
-        .args(["--json", "--jobs", "1", "--time", &seconds.to_string()])
+        .args(["--json", "--fresh", "--jobs", "1"])
+        .args(["--time", &seconds.to_string()])
         .arg("--output")
         .arg(output)
         .output()?;

@@ -14,6 +14,7 @@ pub mod replay;
 pub mod scenario;
 pub mod scenarios;
 pub mod schema;
+mod search;
 mod shared;
 mod stored;
 pub mod trace;

@@ -35,7 +35,7 @@ use std::collections::{BinaryHeap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::explore::{Ended, ExploreError, Programs, join};
+use crate::explore::{Ended, ExploreError, Programs};
 use crate::parallel::in_parallel;
 use crate::replay::Confirmed;
 use crate::scenario::Scenario;
@@ -398,7 +398,7 @@ impl<'a> Amplifier<'a> {
     fn summary(self, ended: Ended, workers: &[Worker<'_>]) -> Summary {
         let mut solver = Statistics::default();
         for worker in workers {
-            join(&mut solver, worker.solver.statistics());
+            solver.absorb(worker.statistics());
         }
         let progress = self.progress();
         let ledger = self.ledger;

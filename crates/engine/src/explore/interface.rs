@@ -12,6 +12,7 @@ use super::shape::Shape;
 use crate::coverage::Coverage;
 use crate::execute::{ExecuteError, Settings};
 use crate::finding::Finding;
+use crate::journal::JournalError;
 use crate::region::{Limits, RegionError, Symbolic};
 use crate::run::End;
 use crate::scenario::Scenario;
@@ -67,9 +68,18 @@ pub enum ExploreError {
     Shared(#[from] SharedError),
     #[error(transparent)]
     Sites(#[from] SitesError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
     /// The first run left no trace.
     #[error("the program could not be traced")]
     Untraced,
+}
+
+impl ExploreError {
+    /// An answer could not be noted.
+    pub(crate) fn note(error: serde_json::Error) -> ExploreError {
+        ExploreError::Journal(JournalError(error.into()))
+    }
 }
 
 /// Who watches.
@@ -82,6 +92,10 @@ pub trait Observer {
     fn test(&mut self, scenario: &Scenario);
     /// Whether to end now.
     fn stop(&self) -> bool;
+    /// What an earlier process had done is done again; up to here nothing was new.
+    fn caught_up(&mut self, _progress: &Progress) {}
+    /// A smaller input for an error that is known.
+    fn smaller(&mut self, _finding: &Finding) {}
 }
 
 /// How far it is.

@@ -9,6 +9,7 @@
 //! Rounds make it deterministic: work is dealt out to a fixed number of [`slot`]s, in parallel, and results are
 //! taken in order, so that the number of threads changes nothing but the time.
 
+mod chapters;
 mod compared;
 mod frontier;
 mod interface;
@@ -23,9 +24,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parallax_solver::Statistics;
-
 use crate::finding::Finding;
+use crate::journal::Journal;
 use crate::parallel::in_parallel;
 use crate::question::{Goal, Known};
 use crate::run::End;
@@ -33,6 +33,7 @@ use crate::scenario::Scenario;
 use crate::sites::{self, ModuleSites, SiteMap};
 use crate::worker::Traced;
 
+use chapters::Chapters;
 use frontier::{Candidate, Frontier, RunId, mix};
 pub use interface::{
     Ended, ExploreError, Flips, Limit, Miss, Observer, Options, Programs, Progress, Summary,
@@ -56,10 +57,11 @@ const CHECKED_SHARE: u64 = 8;
 const EXTRA_SHARE: u32 = 10;
 const LEAST_EXTRA: Duration = Duration::from_secs(10);
 
-/// Explores a program.
+/// Explores a program, or goes on where the journal says that another process was.
 pub fn explore(
     programs: &Programs,
     options: &Options,
+    journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> Result<Summary, ExploreError> {
     let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
@@ -71,7 +73,7 @@ pub fn explore(
     while slots.len() < SLOTS {
         slots.push(slots[0].beside());
     }
-    let mut explorer = Explorer::new(options, &sites, &tables, observer);
+    let mut explorer = Explorer::new(options, &sites, &tables, journal, observer);
     explorer.has_sanitizers = programs.checked.is_some();
     let ended = explorer.run(&mut slots)?;
     explorer.reduce(&mut slots, ended)?;
@@ -90,6 +92,8 @@ struct Explorer<'e> {
     options: &'e Options,
     sites: &'e SiteMap,
     tables: &'e [ModuleSites],
+    journal: &'e mut dyn Journal,
+    chapters: Chapters,
     observer: &'e mut dyn Observer,
     has_sanitizers: bool,
     started: Instant,
@@ -130,12 +134,15 @@ impl<'e> Explorer<'e> {
         options: &'e Options,
         sites: &'e SiteMap,
         tables: &'e [ModuleSites],
+        journal: &'e mut dyn Journal,
         observer: &'e mut dyn Observer,
     ) -> Explorer<'e> {
         Explorer {
             options,
             sites,
             tables,
+            journal,
+            chapters: Chapters::default(),
             observer,
             has_sanitizers: false,
             started: Instant::now(),
@@ -163,22 +170,16 @@ impl<'e> Explorer<'e> {
     }
 
     fn run(&mut self, slots: &mut [Slot<'_>]) -> Result<Ended, ExploreError> {
+        self.open_chapter(slots)?;
         self.start(slots)?;
         loop {
-            self.queries = slots
-                .iter()
-                .map(|slot| slot.solver().statistics().queries)
-                .sum();
+            self.queries = self.statistics(slots).queries;
             let progress = self.progress();
             self.observer.progress(&progress);
             if self.observer.stop() {
                 return Ok(Ended::Stopped);
             }
-            if self
-                .options
-                .time
-                .is_some_and(|time| self.started.elapsed() >= time)
-            {
+            if self.options.time.is_some_and(|time| self.elapsed() >= time) {
                 return Ok(Ended::Time);
             }
             let left = self.options.runs.map_or(usize::MAX, |runs| {
@@ -193,8 +194,11 @@ impl<'e> Explorer<'e> {
             if groups.is_empty() {
                 return Ok(Ended::Exhausted);
             }
+            let ways = groups.iter().map(|group| group.candidates.len()).sum();
+            self.chapters.count(ways);
             let suspects = self.round(slots, groups)?;
             self.check(slots, suspects)?;
+            self.close_chapter(slots)?;
         }
     }
 
@@ -411,7 +415,7 @@ impl<'e> Explorer<'e> {
             let results = in_parallel(
                 self.options.jobs,
                 tasks,
-                |(slot, suspect): (&mut Slot, &Suspect)| slot.native().confirm(&suspect.scenario),
+                |(slot, suspect): (&mut Slot, &Suspect)| slot.confirm(&suspect.scenario),
             );
             for (suspect, result) in rest.into_iter().zip(results) {
                 let Some(checked) = result? else {
@@ -455,7 +459,10 @@ impl<'e> Explorer<'e> {
             .iter_mut()
             .find(|known| known.key() == finding.key());
         match known {
-            Some(known) if finding.scenario.size() < known.scenario.size() => *known = finding,
+            Some(known) if finding.scenario.size() < known.scenario.size() => {
+                self.observer.smaller(&finding);
+                *known = finding;
+            }
             Some(_) => {}
             None => {
                 self.observer.finding(&finding);
@@ -476,17 +483,15 @@ impl<'e> Explorer<'e> {
     }
 
     fn summary(self, ended: Ended, slots: &[Slot<'_>]) -> Summary {
-        let mut solver = Statistics::default();
-        for slot in slots {
-            join(&mut solver, slot.solver().statistics());
-        }
+        let solver = self.statistics(slots);
+        let seconds = self.elapsed().as_secs_f64();
         Summary {
             ended,
             progress: Progress {
                 queries: solver.queries,
                 ..self.progress()
             },
-            seconds: self.started.elapsed().as_secs_f64(),
+            seconds,
             coverage: slots[0].coverage(self.tables),
             findings: self.findings,
             latest: self.news.into_latest(),
@@ -501,25 +506,6 @@ impl<'e> Explorer<'e> {
             limited: self.limited,
         }
     }
-}
-
-/// Adds what another solver did.
-pub(crate) fn join(sum: &mut Statistics, other: Statistics) {
-    sum.queries += other.queries;
-    sum.unknown += other.unknown;
-    sum.limits += other.limits;
-    sum.wrong_models += other.wrong_models;
-    for (layer, more) in other.layers {
-        let layer = sum.layers.entry(layer).or_default();
-        layer.sat += more.sat;
-        layer.unsat += more.unsat;
-        layer.time += more.time;
-    }
-    for (reason, count) in other.failures {
-        *sum.failures.entry(reason).or_default() += count;
-    }
-    sum.switched_off = sum.switched_off.take().or(other.switched_off);
-    sum.disagreements.extend(other.disagreements);
 }
 
 /// Runs that ended differently took different paths, whatever was decided.

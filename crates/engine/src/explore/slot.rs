@@ -4,14 +4,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use parallax_abi::SiteId;
-use parallax_solver::{Answer, Solver};
+use parallax_solver::{Answer, Statistics};
 
 use super::frontier::Candidate;
 use super::parts::with_part;
 use super::{ExploreError, Options, Programs, Run};
+use crate::answers::Note;
 use crate::coverage::{Counter, Coverage};
 use crate::question::{Goal, Known, Question, Wanted, restructured};
-use crate::replay::Native;
+use crate::replay::{Confirmed, Native};
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::{ModuleSites, SiteMap};
@@ -88,19 +89,20 @@ impl<'e> Slot<'e> {
             settings: &options.settings,
             solver: &options.solver,
         };
+        let mut worker = Worker::new(programs, means, sites)?;
+        worker.listen();
         Ok(Slot {
             options,
             sites,
-            worker: Worker::new(programs, means, sites)?,
+            worker,
         })
     }
 
     /// Another slot of the same exploration.
     pub fn beside(&self) -> Slot<'e> {
-        Slot {
-            worker: self.worker.beside(),
-            ..*self
-        }
+        let mut worker = self.worker.beside();
+        worker.listen();
+        Slot { worker, ..*self }
     }
 
     /// What all slots have covered.
@@ -108,8 +110,24 @@ impl<'e> Slot<'e> {
         self.worker.coverage(tables)
     }
 
-    pub fn solver(&self) -> &Solver {
-        &self.worker.solver
+    /// What its solvers did.
+    pub fn statistics(&self) -> Statistics {
+        self.worker.statistics()
+    }
+
+    /// From now on these answers are given.
+    pub fn know(&mut self, notes: Vec<Note>) {
+        self.worker.know(notes);
+    }
+
+    /// Begins with a fresh solver; see [`Worker::settle`].
+    pub fn settle(&mut self) -> (Vec<Note>, bool) {
+        self.worker.settle()
+    }
+
+    /// See [`Worker::confirm`].
+    pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
+        self.worker.confirm(scenario)
     }
 
     /// Runs of any build.

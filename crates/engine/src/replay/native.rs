@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::execute::{ExecuteError, Later, Settings};
 use crate::finding::{self, Key, Problem};
 use crate::minimise::{Minimised, minimise};
@@ -41,7 +43,7 @@ struct Builds {
 }
 
 /// What several looks had in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Confirmed {
     /// Seen every time.
     pub problems: Vec<Problem>,

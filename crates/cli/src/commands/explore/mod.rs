@@ -11,12 +11,14 @@ use std::time::Duration;
 use parallax_capture::{Program, Variant};
 use parallax_engine::archive::{Archive, ArchiveError};
 use parallax_engine::execute::Settings;
-use parallax_engine::explore::{ExploreError, Options, Programs, explore};
+use parallax_engine::explore::{Ended, ExploreError, Options, Programs, explore};
 use parallax_engine::region::{Limits, Symbolic};
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
+use parallax_store::StoreError;
 
-use super::shared;
+use super::search::{self, Asked, Budget, End, Keeper, Outcome, Search};
+use super::{shared, stored};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -39,7 +41,8 @@ Examples:
   parallax explore ./prog --runs 1000 --seed 7 --json -- 1+2 | jq '.findings[].scenario.argv'
 
 Files that the arguments name are copied; every run has a directory of its own. Generated inputs are run in a
-sandbox. Tests and findings are kept in .parallax/explore/ (--output).
+sandbox. Tests and findings are kept in .parallax/explore/ (--output). An exploration that was interrupted goes on
+where it was when the same is asked again; one that has ended is not repeated (--fresh does).
 Exit code: 0 nothing found, 1 errors were found.")]
 pub struct Arguments {
     /// A program built with parallax-cc
@@ -91,6 +94,10 @@ pub struct Arguments {
     /// Where tests and findings are kept
     #[arg(long, short, value_name = "DIR")]
     output: Option<PathBuf>,
+
+    /// Begin anew, even if the same was explored before
+    #[arg(long)]
+    fresh: bool,
 
     /// Run generated inputs without a sandbox: they can do whatever you can
     #[arg(long)]
@@ -178,8 +185,42 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let output = arguments.output.clone();
     let output = output.unwrap_or_else(|| PathBuf::from(".parallax/explore").join(name));
     let archive = Archive::open(&output)?;
+    let store = stored::open()?;
+    let in_use = store.begin(&format!("parallax explore {}", arguments.program.display()))?;
+    let mut search = Search::open(
+        &store,
+        &Asked {
+            strategy: "explore",
+            program: &arguments.program,
+            settings: &identity(&options, &programs),
+            budget: Budget {
+                runs: options.runs,
+                time: options.time,
+            },
+            fresh: arguments.fresh,
+        },
+    )?;
+    if let Some(outcome) = search.finished() {
+        search::say_again(&store, &outcome, &archive, &absolute, arguments.json)?;
+        in_use.end(outcome.exit)?;
+        return Ok(match outcome.findings.as_slice() {
+            [] => Exit::Clean,
+            _ => Exit::Findings,
+        });
+    }
     let mut watcher = Watcher::new(archive, absolute, options.time);
-    let summary = explore(&programs, &options, &mut watcher)?;
+    let mut keeper = Keeper::new(&store, &search, "explore", &mut watcher);
+    let result = explore(&programs, &options, &mut search, &mut keeper);
+    let (summary, tests) = match result {
+        Ok(summary) => {
+            let tests = keeper.finish(&summary.findings)?;
+            (summary, tests)
+        }
+        Err(error) => {
+            keeper.finish(&[])?;
+            return Err(error.into());
+        }
+    };
     let kept = watcher.finish(&summary.findings)?;
     // Reading the tables takes as long as dozens of runs: only if there are places to name.
     let sites = match summary.misses.as_slice() {
@@ -193,18 +234,56 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         directory: &output,
         kept: &kept,
     };
-    if arguments.json {
-        console::print_data(&report::render_json(&report))?;
-    } else {
-        console::print(&report::render_text(&report))?;
+    let (text, json) = (report::render_text(&report), report::render_json(&report));
+    match arguments.json {
+        true => console::print_data(&json)?,
+        false => console::print(&text)?,
     }
-    Ok(if watch::interrupted() {
+    let exit = if watch::interrupted() {
         Exit::Interrupted
     } else if summary.findings.is_empty() {
         Exit::Clean
     } else {
         Exit::Findings
-    })
+    };
+    let end = match summary.ended {
+        Ended::Exhausted => Some(End::Exhausted),
+        Ended::Runs => Some(End::Runs),
+        Ended::Time => Some(End::Time),
+        Ended::Stopped => None,
+    };
+    if let Some(end) = end {
+        search.finish(&Outcome {
+            budget: Budget {
+                runs: options.runs,
+                time: options.time,
+            },
+            end,
+            exit: exit as u8,
+            text,
+            json,
+            tests,
+            findings: summary.findings,
+        })?;
+    }
+    in_use.end(exit as u8)?;
+    Ok(exit)
+}
+
+/// Everything that decides what an exploration finds, but for its budget, as text.
+fn identity(options: &Options, programs: &Programs) -> String {
+    let options = Options {
+        runs: None,
+        time: None,
+        jobs: 1,
+        solver: Config {
+            log: None,
+            ..options.solver.clone()
+        },
+        ..options.clone()
+    };
+    let (covered, checked) = (programs.covered.is_some(), programs.checked.is_some());
+    format!("{options:?} covered: {covered} checked: {checked}")
 }
 
 /// The build with sanitizers. It can be done without: then less is found, and the user is told.
@@ -241,6 +320,10 @@ impl From<ExploreError> for Failure {
             ExploreError::Shared(error) => error.into(),
             ExploreError::Sites(error) => error.into(),
             ExploreError::Execute(error) => error.into(),
+            ExploreError::Journal(error) => match error.0.downcast::<StoreError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => Failure::from_error(Exit::Internal, error.as_ref()),
+            },
             ExploreError::Untraced => Failure::from_error(Exit::Usage, &error)
                 .hint("parallax doctor PROGRAM says what of it was captured; parallax trace shows a single run"),
         }
