@@ -43,10 +43,11 @@ bench: build ## CPU time of traced against plain programs and of exploration, as
 evaluate: build ## Explore programs of coreutils from nothing, as a table (PROGRAMS=..., SECONDS=300)
 	$(CARGO) run --release -q -p xtask -- evaluate --seconds $(SECONDS) $(PROGRAMS)
 
-torture: build ## 500 generated and 500 csmith programs, 10,000 cases per family of models
+torture: build ## 500 generated and 500 csmith programs, 10,000 cases per family of models, 50 kills
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED)
 	$(CARGO) run --release -q -p parallax-torture -- run --count $(COUNT) --seed $(SEED) --csmith
 	$(CARGO) run --release -q -p parallax-torture -- models --cases $(CASES) --seed $(SEED)
+	PARALLAX_KILLS=50 $(CARGO) test -q -p parallax-cli --test interrupted
 
 flips: build ## Share of inputs that take the branch they were made for, over generated programs and coreutils
 	$(CARGO) run --release -q -p xtask -- flips
