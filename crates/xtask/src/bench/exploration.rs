@@ -121,6 +121,7 @@ impl Bench<'_> {
         command
             .arg("explore")
             .arg(self.place.program(program))
+            .arg("--fresh")
             .args(TRACED_ONLY)
             .arg("--output")
             .arg(tempfile::tempdir_in(folder)?.keep())
