@@ -80,6 +80,10 @@ fn comparable(text: &str) -> Value {
     for time in ["seconds", "solver", "executions"] {
         report["stats"][time] = Value::Null;
     }
+    // Folders have names of their own.
+    for file in report["stats"]["files"].as_array_mut().unwrap() {
+        file["file"] = Value::Null;
+    }
     report
 }
 
@@ -235,7 +239,7 @@ fn a_full_disk_is_said_and_loses_nothing() {
     fs::create_dir(folder.path().join(".parallax")).unwrap();
     let options = OPTIONS.join(" ");
     let script = format!(
-        "mount -t tmpfs -o size=400k none .parallax || exit 77
+        "mount -t tmpfs -o size=200k none .parallax || exit 77
          {PARALLAX} explore ./prog {options} > first; echo $? > code
          mount -o remount,size=100m .parallax || exit 78
          {PARALLAX} explore ./prog {options} > second"

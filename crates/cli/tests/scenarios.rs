@@ -187,6 +187,22 @@ fn a_damaged_store_is_said_and_set_aside() {
 }
 
 #[test]
+fn coverage_is_measured_when_asked_for_and_kept() {
+    let folder = Folder::new();
+    folder.build("show", SHOW);
+    folder.file("data", "some text\n");
+    folder.expect(0, &["scenario", "add", "--", "./show", "no-such-file"]);
+    folder.expect(0, &["scenario", "add", "--", "./show", "data"]);
+    assert_eq!(scenarios(&folder, &[])[0]["blocks"], Value::Null);
+    let measured = scenarios(&folder, &["--coverage"]);
+    let blocks = |index: usize| measured[index]["blocks"].as_u64().unwrap();
+    assert!(0 < blocks(0) && blocks(0) < blocks(1), "{measured:#?}");
+    // What is known needs no program any more.
+    fs::remove_file(folder.path().join("show")).unwrap();
+    assert_eq!(scenarios(&folder, &[]), measured);
+}
+
+#[test]
 fn without_a_store_there_are_no_scenarios() {
     let folder = Folder::new();
     assert_eq!(scenarios(&folder, &[]).len(), 0);

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use parallax_store::{Filter, Kept, Listed, Origin, Store};
 use serde_json::{Value, json};
 
-use super::scenario::SHOWN_ID;
+use super::scenario::{SHOWN_ID, cover};
 use super::stored;
 use crate::console::{self, Palette, printable, shorten};
 use crate::exit::Exit;
@@ -33,6 +33,10 @@ pub struct Arguments {
     #[arg(long, value_name = "NAME")]
     test: Option<String>,
 
+    /// Measure what each covers where that is not known, with the programs below this directory
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
+    coverage: Option<PathBuf>,
+
     /// Also those that Parallax generated
     #[arg(long)]
     all: bool,
@@ -58,6 +62,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             false => SEEDS.to_vec(),
         },
     };
+    if let Some(tree) = &arguments.coverage {
+        cover::measure(&store, &store.list(&filter)?, tree)?;
+    }
     let mut list = Vec::new();
     for id in &arguments.ids {
         list.push(store.find(id)?);

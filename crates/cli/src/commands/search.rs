@@ -244,10 +244,13 @@ impl<'k> Keeper<'k> {
         if self.pending.is_empty() || self.error.is_some() {
             return;
         }
-        let result = self.store.add_all(&self.pending, Origin::Generated);
-        self.remember(result.map(drop));
-        for recorded in std::mem::take(&mut self.pending) {
-            self.watcher.test(&recorded.scenario);
+        match self.store.add_all(&self.pending, Origin::Generated) {
+            Ok(_) => {
+                for recorded in std::mem::take(&mut self.pending) {
+                    self.watcher.test(&recorded.scenario);
+                }
+            }
+            Err(error) => self.error = Some(error),
         }
         self.last = Instant::now();
     }
@@ -280,8 +283,12 @@ impl Observer for Keeper<'_> {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        if !self.catching_up {
-            self.put(finding);
+        if self.catching_up {
+            return;
+        }
+        self.put(finding);
+        // What is told must not be lost.
+        if self.error.is_none() {
             self.watcher.finding(finding);
         }
     }

@@ -5,6 +5,7 @@ pub mod seed;
 pub(super) mod watch;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -332,6 +333,10 @@ impl From<ExploreError> for Failure {
 
 impl From<ArchiveError> for Failure {
     fn from(error: ArchiveError) -> Failure {
-        Failure::from_error(Exit::Usage, &error).hint("--output names another directory")
+        match error.source.kind() {
+            ErrorKind::StorageFull => Failure::from_error(Exit::Internal, &error)
+                .hint("make room and run the command again: it goes on where it was"),
+            _ => Failure::from_error(Exit::Usage, &error).hint("--output names another directory"),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! `parallax scenario`: scenarios by hand, from other tools and for them.
 
 mod add;
+pub mod cover;
 mod export;
 mod import;
 

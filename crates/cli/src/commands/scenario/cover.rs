@@ -1,0 +1,101 @@
+//! What scenarios cover: measured once for each build, then looked up.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::Path;
+
+use parallax_capture::Variant;
+use parallax_engine::coverage::{Counted, CoverageRegion, counted};
+use parallax_engine::execute::{Executor, Settings};
+use parallax_engine::sites::read_tables;
+use parallax_scenario::{Bytes, Scenario};
+use parallax_store::{Block, Covered, Listed, Store, hash};
+
+use crate::commands::shared;
+use crate::console::{self, Palette};
+use crate::failure::Failure;
+
+/// Measures what is not known yet, with the programs below `tree`. Programs that are not there are named and left out.
+pub fn measure(store: &Store, listed: &[Listed], tree: &Path) -> Result<(), Failure> {
+    let mut by_program: BTreeMap<&Bytes, Vec<&str>> = BTreeMap::new();
+    for one in listed {
+        by_program.entry(&one.program).or_default().push(&one.id);
+    }
+    for (name, ids) in by_program {
+        let path = tree.join(name.as_os_str());
+        if !path.is_file() {
+            let note = format!(
+                "{} is not there: its scenarios are not measured",
+                path.display()
+            );
+            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            continue;
+        }
+        let identity = hash(&fs::read(&path)?);
+        let mut counter: Option<Counter> = None;
+        for id in ids {
+            if store.coverage(id, &identity)?.is_some() {
+                continue;
+            }
+            let counter = match &mut counter {
+                Some(counter) => counter,
+                None => counter.insert(Counter::new(&path)?),
+            };
+            let covered = counter.run(&store.get(id)?.recorded.scenario)?;
+            store.put_coverage(id, name, &identity, &covered)?;
+        }
+    }
+    Ok(())
+}
+
+/// The covered variant of a program, ready to run.
+struct Counter {
+    executor: Executor,
+    region: CoverageRegion,
+    /// Counts so far.
+    counts: BTreeMap<u64, Vec<u32>>,
+    /// What counters count, by module.
+    meanings: HashMap<u64, Vec<Counted>>,
+}
+
+impl Counter {
+    fn new(path: &Path) -> Result<Counter, Failure> {
+        let program = shared::read(path)?;
+        let derived = shared::derive(&program, Variant::Covered)?;
+        let tables = read_tables(&derived.path, &derived.libraries)?;
+        let settings = Settings {
+            argv0: path.into(),
+            ..shared::settings(false)
+        };
+        Ok(Counter {
+            executor: Executor::new(&derived.path, settings)?,
+            region: CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?,
+            counts: BTreeMap::new(),
+            meanings: tables
+                .iter()
+                .map(|module| (module.module, counted(&module.table)))
+                .collect(),
+        })
+    }
+
+    fn run(&mut self, scenario: &Scenario) -> Result<Covered, Failure> {
+        self.executor.run(scenario, &[self.region.shared()])?;
+        let ran = self.region.counted_since(&mut self.counts);
+        let mut covered = Covered::default();
+        let mut blocks = BTreeSet::new();
+        for counter in ran {
+            let list = self.meanings.get(&counter.module);
+            let meaning = list.and_then(|list| list.get(counter.index as usize));
+            // Code that several modules contain is one place in the source.
+            if let Some(Counted::Block(site)) = meaning {
+                blocks.insert(site.0);
+            }
+            covered.counters.insert(Block {
+                module: counter.module,
+                index: counter.index,
+            });
+        }
+        covered.blocks = blocks.len() as u64;
+        Ok(covered)
+    }
+}
