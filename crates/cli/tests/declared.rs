@@ -130,7 +130,9 @@ fn a_size_that_depends_on_the_input_is_fixed_and_told() {
             unsigned char size, text[300];
             klee_make_symbolic(&size, sizeof size, "size");
             klee_make_symbolic(text, size + 1u, "text");
-            return text[0] == 'x';
+            if (text[0] == 'x')
+                return 1;
+            return 0;
         }"#,
     );
     bench.give(&[&[3], b"xyz"]);

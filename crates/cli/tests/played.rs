@@ -10,6 +10,7 @@ use parallax_abi::trace::SourceKind;
 use parallax_engine::execute::{Executor, Settings};
 use parallax_engine::explore::{Observer, Options, Programs, Progress, Shape, explore};
 use parallax_engine::finding::{Finding, Kind};
+use parallax_engine::journal::Nowhere;
 use parallax_engine::region::{Limits, Region, Symbolic};
 use parallax_engine::run::End;
 use parallax_engine::sandbox::{Confinement, Policy, choose};
@@ -124,7 +125,7 @@ fn a_request_that_crashes_the_server_is_found_and_made_small() {
         keep_paths: false,
         trace_memory: 1 << 28,
     };
-    let summary = explore(&programs, &options, &mut Nobody).unwrap();
+    let summary = explore(&programs, &options, &mut Nowhere, &mut Nobody).unwrap();
     let crash = summary
         .findings
         .iter()

@@ -27,6 +27,9 @@ struct Task {
     subject: Subject,
 }
 
+/// A task that was done, by its number, and what came of it.
+type Done = (usize, Result<Option<Missed>, Failure>);
+
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let Some(store) = stored::open_existing()? else {
         let message = "nothing has been recorded here";
@@ -45,7 +48,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, |count| count.get()));
     let started = Instant::now();
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, Result<Option<Missed>, Failure>)>> = Mutex::new(Vec::new());
+    let done: Mutex<Vec<Done>> = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, tasks.len().max(1)) {
             scope.spawn(|| {
