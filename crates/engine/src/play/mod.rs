@@ -28,6 +28,8 @@ use crate::scenario::{Bytes, Listening};
 const NAP: Duration = Duration::from_micros(500);
 /// A server that sleeps this long without an answer is not going to give one.
 const PATIENCE: Duration = Duration::from_millis(30);
+/// A server that sleeps this long and does not listen is not going to.
+const DEAF: Duration = Duration::from_millis(250);
 /// A server that is busy this long after its last client is ended all the same.
 const BUSY: Duration = Duration::from_secs(1);
 
@@ -53,6 +55,7 @@ impl Clients<'_> {
             family: self.address.family(),
             ..Played::default()
         };
+        let mut is_deaf = false;
         for (index, socket) in self.sockets.into_iter().enumerate() {
             let pauses = self.listening.pauses.get(index).map_or(&[][..], |p| p);
             let watch = Watch {
@@ -61,7 +64,8 @@ impl Clients<'_> {
                 is_over,
             };
             let mut connection = Connection::new(socket, self.limit);
-            if watch.connect(&mut connection, &self.address) {
+            is_deaf = is_deaf || !watch.connect(&mut connection, &self.address);
+            if !is_deaf {
                 watch.converse(&mut connection, &self.streams[index], pauses);
             }
             let (answer, socket) = connection.end();
@@ -130,11 +134,19 @@ impl Watch<'_> {
         }
     }
 
-    /// Tries until the server listens.
+    /// Tries until the server listens, or sleeps without listening there: inputs can tell it another address.
     fn connect(&self, connection: &mut Connection, address: &Address) -> bool {
+        let mut asleep_since: Option<Instant> = None;
         while !self.is_over() {
             if connection.connect(address) {
                 return true;
+            }
+            asleep_since = match self.is_asleep() {
+                true => asleep_since.or_else(|| Some(Instant::now())),
+                false => None,
+            };
+            if asleep_since.is_some_and(|since| since.elapsed() >= DEAF) {
+                return false;
             }
             thread::sleep(NAP);
         }
