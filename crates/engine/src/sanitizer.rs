@@ -97,17 +97,19 @@ const SYMBOLIZERS: [&str; 3] = [
 pub fn reports(text: &[u8]) -> Vec<Report> {
     let text = String::from_utf8_lossy(text);
     let mut found: Vec<Report> = Vec::new();
-    // Frames that follow a report's first stack (where memory was allocated, freed) are not its place.
-    let mut in_stack = false;
+    // Frames that follow a report's first stack (where memory was allocated, freed) are not its place. Notes and bytes of
+    // memory may come before it.
+    let (mut in_stack, mut has_frames) = (false, false);
     for line in text.lines() {
         if let Some(report) = address_report(line).or_else(|| undefined_report(line)) {
             found.push(report);
-            in_stack = true;
+            (in_stack, has_frames) = (true, false);
         } else if let Some(frame) = frame(line) {
             if let (true, Some(report)) = (in_stack, found.last_mut()) {
                 report.stack.push(frame);
+                has_frames = true;
             }
-        } else if found.last().is_some_and(|report| !report.stack.is_empty()) {
+        } else if has_frames {
             in_stack = false;
         }
     }
