@@ -17,7 +17,7 @@ const TIMEOUT: Duration = Duration::from_secs(900);
 /// Traced runs of one exploration at most, and seconds: programs that compute with floating point ask the
 /// solver what takes it long.
 const RUNS: &str = "1000";
-const SECONDS: &str = "60";
+const SECONDS: &str = "30";
 
 /// What became of the inputs that a solver made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]

@@ -6,7 +6,7 @@ use parallax_torture::flips::{Flips, explore_generated};
 use parallax_torture::trial::Tool;
 use std::path::PathBuf;
 
-const SHARE: u64 = 4;
+const SHARE: u64 = 2;
 
 fn tool() -> Tool {
     let parallax = std::env::var_os("PARALLAX").map_or_else(
