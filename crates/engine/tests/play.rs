@@ -153,7 +153,7 @@ fn a_server_that_ends_by_itself_or_crashes_says_so() {
 }
 
 #[test]
-fn a_server_that_never_listens_or_never_ends_is_a_timeout() {
+fn a_server_that_does_not_listen_is_ended_and_one_that_never_ends_is_a_timeout() {
     let Some(mut server) = Server::new(Duration::from_secs(1)) else {
         return;
     };
@@ -161,7 +161,10 @@ fn a_server_that_never_listens_or_never_ends_is_a_timeout() {
         argv: vec!["tcp:82".into()],
         ..scenario("tcp:83", &[("count\n", &[])], 15)
     };
-    assert_eq!(server.run(&elsewhere).end, End::Timeout);
+    let outcome = server.run(&elsewhere);
+    // What it does when it is told to end.
+    assert_eq!(outcome.end, End::Exit(7));
+    assert_eq!(answers(&outcome), [""]);
     let unending = scenario("tcp:84", &[("count\n", &[])], 0);
     let outcome = server.run(&unending);
     assert_eq!(outcome.end, End::Timeout);
