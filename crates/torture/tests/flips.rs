@@ -28,6 +28,7 @@ fn tool() -> Tool {
 }
 
 #[test]
+#[ignore = "takes minutes where programs compute with floating point; `make flips` has all of it"]
 fn inputs_made_for_a_branch_of_a_generated_program_take_it() {
     let tool = tool();
     let mut flips = Flips::default();
