@@ -10,20 +10,19 @@ use parallax_engine::amplify::{Amplified, Observer, Options, Progress, Seed, amp
 use parallax_engine::archive::Archive;
 use parallax_engine::explore::Programs;
 use parallax_engine::finding::Finding;
-use parallax_engine::region::{Limits, Symbolic};
+use parallax_engine::region::Symbolic;
 use parallax_engine::sites::SiteMap;
-use parallax_solver::Config;
 
 use super::explore::seed::{self, GivenArguments};
 use super::explore::watch::{self, Watcher};
-use super::explore::{DEFAULT_TIME, TRACE_MEMORY, checked, settings};
+use super::means::{DEFAULT_TIME, Means, TRACE_MEMORY};
 use super::shared;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::amplify::{self as report, AmplifyReport};
 use crate::report::scenario::command_line;
-use crate::size::{counted, parse_bytes, parse_seconds, parse_time};
+use crate::size::{counted, parse_time};
 
 /// Check what a test executes for all inputs of its path, and of paths nearby
 ///
@@ -68,41 +67,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
 
-    /// Do not run inputs on the build with sanitizers
-    #[arg(long)]
-    no_sanitizers: bool,
-
-    /// Work on so many things at once (default: one per processor)
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
-
     /// Number that chooses the sample
     #[arg(long, value_name = "K", default_value = "1")]
     seed: u64,
 
-    /// End a single run after this many seconds; hanging is an error
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
-    timeout: Duration,
-
-    /// Memory for a single run and its trace
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
-    memory: u64,
-
-    /// Where findings are kept
-    #[arg(long, short, value_name = "DIR")]
-    output: Option<PathBuf>,
-
-    /// Run generated inputs without a sandbox: they can do whatever you can
-    #[arg(long)]
-    no_sandbox: bool,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-
-    /// Write every query to a file, with its answer and time
-    #[arg(long, value_name = "FILE")]
-    log_queries: Option<PathBuf>,
+    #[command(flatten)]
+    means: Means,
 
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
@@ -113,10 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let given = seed::start(&arguments.given, &arguments.arguments)?;
     let traced = shared::derive(&program, Variant::Traced)?;
-    let checked = match arguments.no_sanitizers {
-        true => None,
-        false => checked(&program),
-    };
+    let checked = arguments.means.checked(&program);
     for note in traced.notes.iter().chain(&given.notes) {
         console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
     }
@@ -129,7 +96,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         traced_libraries: traced.libraries,
         covered_libraries: Vec::new(),
     };
-    let jobs = || std::thread::available_parallelism().map_or(1, |count| count.get());
     let bounds = (arguments.time, arguments.runs, arguments.max_distance);
     let unlimited = matches!(bounds, (None, None, None));
     let options = Options {
@@ -147,27 +113,14 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         depth_factor: arguments.depth_factor,
         runs: arguments.runs,
         time: arguments.time.or(unlimited.then_some(DEFAULT_TIME)),
-        jobs: arguments.jobs.unwrap_or_else(jobs),
+        jobs: arguments.means.jobs(),
         seed: arguments.seed,
-        limits: Limits::within(arguments.memory),
-        settings: settings(
-            &arguments.program,
-            arguments.timeout,
-            arguments.memory,
-            arguments.no_sandbox,
-        ),
-        solver: Config {
-            log: arguments.log_queries.clone(),
-            ..Config::default()
-        },
+        limits: arguments.means.limits(),
+        settings: arguments.means.settings(&arguments.program),
+        solver: arguments.means.solver(),
         trace_memory: TRACE_MEMORY,
     };
-    let name = arguments
-        .program
-        .file_name()
-        .unwrap_or(arguments.program.as_os_str());
-    let output = arguments.output.clone();
-    let output = output.unwrap_or_else(|| PathBuf::from(".parallax/amplify").join(name));
+    let output = arguments.means.output("amplify", &arguments.program);
     let archive = Archive::open(&output)?;
     let mut watcher = Watcher::new(archive, absolute, options.time);
     let summary = amplify(&programs, &options, &mut watcher)?;
@@ -182,7 +135,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         sites: &sites,
         kept: &kept,
     };
-    if arguments.json {
+    if arguments.means.json {
         console::print_data(&report::render_json(&report))?;
     } else {
         console::print(&report::render_text(&report))?;

@@ -8,6 +8,7 @@ pub mod coverage;
 pub mod doctor;
 pub mod explore;
 pub mod init;
+mod means;
 mod project;
 pub mod record;
 pub mod replay;

@@ -6,25 +6,25 @@ pub(super) mod watch;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
-use parallax_capture::{Program, Variant};
+use parallax_capture::Variant;
 use parallax_engine::archive::{Archive, ArchiveError};
-use parallax_engine::execute::Settings;
 use parallax_engine::explore::{Ended, ExploreError, Options, Programs, explore};
-use parallax_engine::region::{Limits, Symbolic};
+use parallax_engine::region::Symbolic;
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 use parallax_store::StoreError;
 
+use super::means::{DEFAULT_TIME, Means, TRACE_MEMORY};
 use super::search::{self, Asked, Budget, End, Keeper, Outcome, Search};
 use super::{shared, stored};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::explore::{self as report, ExploreReport};
-use crate::size::{parse_bytes, parse_seconds, parse_time};
+use crate::size::parse_time;
 use watch::Watcher;
 
 /// Find new inputs for a captured program: new paths, new errors
@@ -64,53 +64,24 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     generations: Option<u32>,
 
-    /// Do not run inputs on the build with sanitizers
-    #[arg(long)]
-    no_sanitizers: bool,
-
     /// Do not measure coverage; inputs are then told apart by branches on the input alone
     #[arg(long)]
     no_coverage: bool,
-
-    /// Work on so many things at once (default: one per processor)
-    #[arg(long, short, value_name = "N")]
-    jobs: Option<usize>,
 
     /// Number that decides between equally good choices: the same number and --runs give the same result
     #[arg(long, value_name = "K", default_value = "1")]
     seed: u64,
 
-    /// End a single run after this many seconds; hanging is an error
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
-    timeout: Duration,
-
-    /// Memory for a single run and its trace
-    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
-    memory: u64,
-
     /// Which inputs are kept
     #[arg(long, value_enum, default_value = "new-code")]
     keep: Keep,
-
-    /// Where tests and findings are kept
-    #[arg(long, short, value_name = "DIR")]
-    output: Option<PathBuf>,
 
     /// Begin anew, even if the same was explored before
     #[arg(long)]
     fresh: bool,
 
-    /// Run generated inputs without a sandbox: they can do whatever you can
-    #[arg(long)]
-    no_sandbox: bool,
-
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
-
-    /// Write every query to a file, with its answer and time
-    #[arg(long, value_name = "FILE")]
-    log_queries: Option<PathBuf>,
+    #[command(flatten)]
+    means: Means,
 
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
@@ -125,9 +96,6 @@ enum Keep {
     Paths,
 }
 
-pub(super) const DEFAULT_TIME: Duration = Duration::from_secs(60);
-pub(super) const TRACE_MEMORY: u64 = 512 << 20;
-
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let shape = seed::shape(&arguments.start, &arguments.arguments)?;
@@ -136,10 +104,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         true => None,
         false => Some(shared::derive(&program, Variant::Covered)?),
     };
-    let checked = match arguments.no_sanitizers {
-        true => None,
-        false => checked(&program),
-    };
+    let checked = arguments.means.checked(&program);
     for note in traced.notes.iter().chain(&shape.notes) {
         console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
     }
@@ -152,7 +117,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         traced_libraries: traced.libraries,
         covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries),
     };
-    let jobs = || std::thread::available_parallelism().map_or(1, |count| count.get());
     let unlimited = arguments.time.is_none() && arguments.runs.is_none();
     let options = Options {
         shape: shape.shape,
@@ -163,28 +127,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         runs: arguments.runs,
         time: arguments.time.or(unlimited.then_some(DEFAULT_TIME)),
         generations: arguments.generations,
-        jobs: arguments.jobs.unwrap_or_else(jobs),
+        jobs: arguments.means.jobs(),
         seed: arguments.seed,
-        limits: Limits::within(arguments.memory),
-        settings: settings(
-            &arguments.program,
-            arguments.timeout,
-            arguments.memory,
-            arguments.no_sandbox,
-        ),
-        solver: Config {
-            log: arguments.log_queries.clone(),
-            ..Config::default()
-        },
+        limits: arguments.means.limits(),
+        settings: arguments.means.settings(&arguments.program),
+        solver: arguments.means.solver(),
         keep_paths: arguments.keep == Keep::Paths,
         trace_memory: TRACE_MEMORY,
     };
-    let name = arguments
-        .program
-        .file_name()
-        .unwrap_or(arguments.program.as_os_str());
-    let output = arguments.output.clone();
-    let output = output.unwrap_or_else(|| PathBuf::from(".parallax/explore").join(name));
+    let output = arguments.means.output("explore", &arguments.program);
     let archive = Archive::open(&output)?;
     let store = stored::open()?;
     let in_use = store.begin(&format!("parallax explore {}", arguments.program.display()))?;
@@ -202,7 +153,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         },
     )?;
     if let Some(outcome) = search.finished() {
-        search::say_again(&store, &outcome, &archive, &absolute, arguments.json)?;
+        search::say_again(&store, &outcome, &archive, &absolute, arguments.means.json)?;
         in_use.end(outcome.exit)?;
         return Ok(match outcome.findings.as_slice() {
             [] => Exit::Clean,
@@ -236,7 +187,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         kept: &kept,
     };
     let (text, json) = (report::render_text(&report), report::render_json(&report));
-    match arguments.json {
+    match arguments.means.json {
         true => console::print_data(&json)?,
         false => console::print(&text)?,
     }
@@ -285,33 +236,6 @@ fn identity(options: &Options, programs: &Programs) -> String {
     };
     let (covered, checked) = (programs.covered.is_some(), programs.checked.is_some());
     format!("{options:?} covered: {covered} checked: {checked}")
-}
-
-/// The build with sanitizers. It can be done without: then less is found, and the user is told.
-pub(super) fn checked(program: &Program) -> Option<PathBuf> {
-    match shared::derive(program, Variant::Checked) {
-        Ok(checked) => Some(checked.path),
-        Err(failure) => {
-            console::print_error(&failure.render(&Palette));
-            let note = "without sanitizers, only errors that the plain program shows are found";
-            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
-            None
-        }
-    }
-}
-
-pub(super) fn settings(
-    program: &Path,
-    timeout: Duration,
-    memory: u64,
-    no_sandbox: bool,
-) -> Settings {
-    Settings {
-        argv0: program.to_owned().into_os_string(),
-        timeout,
-        memory,
-        ..shared::settings(no_sandbox)
-    }
 }
 
 impl From<ExploreError> for Failure {

@@ -1,0 +1,104 @@
+//! What every search is given besides its seeds and its budget: threads, limits of a single run, where results go.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use parallax_capture::{Program, Variant};
+use parallax_engine::execute::Settings;
+use parallax_engine::region::Limits;
+use parallax_solver::Config;
+
+use super::shared;
+use crate::console::{self, Palette};
+use crate::size::{parse_bytes, parse_seconds};
+
+/// How long a search goes on whose end nobody has asked for.
+pub const DEFAULT_TIME: Duration = Duration::from_secs(60);
+/// Traces that a search keeps in memory.
+pub const TRACE_MEMORY: u64 = 512 << 20;
+
+#[derive(Debug, clap::Args)]
+pub struct Means {
+    /// Do not run inputs on the build with sanitizers
+    #[arg(long)]
+    no_sanitizers: bool,
+
+    /// Work on so many things at once (default: one per processor)
+    #[arg(long, short, value_name = "N")]
+    jobs: Option<usize>,
+
+    /// End a single run after this many seconds; hanging is an error
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = parse_seconds)]
+    timeout: Duration,
+
+    /// Memory for a single run and its trace
+    #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
+    memory: u64,
+
+    /// Where results are kept
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Run generated inputs without a sandbox: they can do whatever you can
+    #[arg(long)]
+    no_sandbox: bool,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write every query to a file, with its answer and time
+    #[arg(long, value_name = "FILE")]
+    log_queries: Option<PathBuf>,
+}
+
+impl Means {
+    pub fn jobs(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
+        self.jobs.unwrap_or_else(processors)
+    }
+
+    pub fn limits(&self) -> Limits {
+        Limits::within(self.memory)
+    }
+
+    pub fn settings(&self, program: &Path) -> Settings {
+        Settings {
+            argv0: program.to_owned().into_os_string(),
+            timeout: self.timeout,
+            memory: self.memory,
+            ..shared::settings(self.no_sandbox)
+        }
+    }
+
+    pub fn solver(&self) -> Config {
+        Config {
+            log: self.log_queries.clone(),
+            ..Config::default()
+        }
+    }
+
+    /// Where results are kept: as asked, else below `.parallax`, by strategy and program.
+    pub fn output(&self, strategy: &str, program: &Path) -> PathBuf {
+        let name = program.file_name().unwrap_or(program.as_os_str());
+        let usual = || Path::new(".parallax").join(strategy).join(name);
+        self.output.clone().unwrap_or_else(usual)
+    }
+
+    /// The build with sanitizers, unless it is not wanted. It can be done without: then less is found, and the user is
+    /// told.
+    pub fn checked(&self, program: &Program) -> Option<PathBuf> {
+        if self.no_sanitizers {
+            return None;
+        }
+        match shared::derive(program, Variant::Checked) {
+            Ok(checked) => Some(checked.path),
+            Err(failure) => {
+                console::print_error(&failure.render(&Palette));
+                let note = "without sanitizers, only errors that the plain program shows are found";
+                console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+                None
+            }
+        }
+    }
+}
