@@ -234,8 +234,11 @@ fn identity(options: &Options, programs: &Programs) -> String {
         },
         ..options.clone()
     };
-    let (covered, checked) = (programs.covered.is_some(), programs.checked.is_some());
-    format!("{options:?} covered: {covered} checked: {checked}")
+    // Derived programs lie where their contents and the version of Parallax say: so libraries count, too.
+    let (traced, covered) = (&programs.traced_libraries, &programs.covered_libraries);
+    let (program, checked) = (&programs.traced, &programs.checked);
+    let is_covered = programs.covered.is_some();
+    format!("{options:?} {program:?} {traced:?} {is_covered} {covered:?} {checked:?}")
 }
 
 impl From<ExploreError> for Failure {
