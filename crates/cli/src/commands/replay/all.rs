@@ -42,6 +42,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut subjects = Subjects::new(arguments, &builds)?;
     let settings = settings(arguments, &subjects);
     let tasks = tasks(arguments, &store, &mut subjects)?;
+    if tasks.is_empty() {
+        let message = "the store has no scenarios that were recorded";
+        let hint = "parallax record makes them; those that were added or imported are replayed by their id";
+        return Err(Failure::new(Exit::Usage, message).hint(hint));
+    }
     let directory = stored::directory();
     let jobs = arguments
         .jobs
