@@ -4,6 +4,7 @@
 //! older than their sources. `make` then wants autoconf, automake or makeinfo before it does anything else. Where these are
 //! missing, the generated files are made as new as the newest file of the tree.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -16,14 +17,7 @@ const GENERATORS: &[&str] = &["autoconf", "automake", "makeinfo"];
 
 /// Files that these make. (Manual pages come from help2man, in packages that have it.)
 fn is_generated(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default();
+    let (name, ending) = name_and_ending(path);
     let info = |ending: &str| ending == "info" || ending.starts_with("info-");
     let manual =
         |ending: &str| ending.len() == 1 && ending.starts_with(|c: char| ('1'..='8').contains(&c));
@@ -85,15 +79,15 @@ pub(super) fn trust(
     )])
 }
 
+/// Empty where they are no text: nothing that is generated is called so.
+fn name_and_ending(path: &Path) -> (&str, &str) {
+    let [name, ending] = [path.file_name(), path.extension()]
+        .map(|part| part.and_then(OsStr::to_str).unwrap_or_default());
+    (name, ending)
+}
+
 fn is_source(path: &Path) -> bool {
-    let name = path
-        .file_name()
-        .and_then(|name| name.to_str())
-        .unwrap_or_default();
-    let ending = path
-        .extension()
-        .and_then(|ending| ending.to_str())
-        .unwrap_or_default();
+    let (name, ending) = name_and_ending(path);
     name == "configure.ac" || matches!(ending, "m4" | "am" | "mk")
 }
 
