@@ -23,6 +23,6 @@ mod tools;
 
 pub use derive::{DeriveError, Derived, Options, Progress, Variant, cached_modules, derive};
 pub use inventory::{Foreign, Inventory, inventory};
-pub use program::{Module, Program, ReadError, read_program, read_sites};
+pub use program::{Module, Program, ReadError, read_code, read_program, read_sites};
 pub use store::Store;
 pub use tools::{Compiler, ToolError, clang};

@@ -2,6 +2,7 @@
 
 use memmap2::Mmap;
 use object::{Object, ObjectSection};
+use parallax_record::code::ModuleCode;
 use parallax_record::{Kind, LinkRecord, ModuleRecord, RecordError, SECTION, SiteTable, frames};
 use std::fs::File;
 use std::io::{self, Read};
@@ -112,6 +113,22 @@ pub fn read_program(path: &Path) -> Result<Program, ReadError> {
 
 /// The sites of a derived program, one table per module.
 pub fn read_sites(path: &Path) -> Result<Vec<SiteTable>, ReadError> {
+    let read = |data: &[u8]| Ok(serde_json::from_slice(data)?);
+    read_records(path, Kind::Sites, read)
+}
+
+/// The code of a covered program or library, one description per module.
+pub fn read_code(path: &Path) -> Result<Vec<ModuleCode>, ReadError> {
+    let read = |data: &[u8]| Ok(ModuleCode::from_bytes(data)?);
+    read_records(path, Kind::Code, read)
+}
+
+/// The records of one kind that a derived program carries.
+fn read_records<T>(
+    path: &Path,
+    kind: Kind,
+    read: impl Fn(&[u8]) -> Result<T, RecordError>,
+) -> Result<Vec<T>, ReadError> {
     let io_error = |error| ReadError::Io {
         path: path.to_owned(),
         error,
@@ -138,14 +155,14 @@ pub fn read_sites(path: &Path) -> Result<Vec<SiteTable>, ReadError> {
             what: "outside of the file",
         })
     })?;
-    let mut tables = Vec::new();
+    let mut records = Vec::new();
     for frame in frames(data).map_err(damaged)? {
-        if frame.kind == Kind::Sites as u32 {
-            let table = frame.data().map_err(damaged)?;
-            tables.push(serde_json::from_slice(&table).map_err(|error| damaged(error.into()))?);
+        if frame.kind == kind as u32 {
+            let data = frame.data().map_err(damaged)?;
+            records.push(read(&data).map_err(damaged)?);
         }
     }
-    Ok(tables)
+    Ok(records)
 }
 
 /// The program itself, absolute. libtool leaves a script where the program belongs, and the program

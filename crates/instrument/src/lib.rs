@@ -15,6 +15,7 @@ mod clones;
 mod concrete;
 mod control;
 mod covered;
+mod describe;
 mod function;
 mod globals;
 mod helpers;
@@ -38,6 +39,7 @@ use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
 use llvm_sys::prelude::LLVMModuleRef;
 use parallax_abi::entry::symbol;
+use parallax_record::code::ModuleCode;
 use parallax_record::{Kind, SiteTable, SitesMeta, encode};
 
 use crate::ir::Value;
@@ -66,6 +68,8 @@ pub enum InstrumentError {
     Record(#[from] parallax_record::RecordError),
     #[error("site table: {0}")]
     Table(#[from] serde_json::Error),
+    #[error("code record: {0}")]
+    Code(#[from] postcard::Error),
 }
 
 /// Instruments the module in place. Returns the records to embed in it.
@@ -75,6 +79,7 @@ pub enum InstrumentError {
 pub unsafe fn instrument(module: LLVMModuleRef, mode: Mode) -> Result<Vec<u8>, InstrumentError> {
     let module = unsafe { Module::new(module) };
     let mut table = sites::assign(&module);
+    let mut records = Vec::new();
     let id = match mode {
         Mode::Traced => {
             trace(&module, &mut table)?;
@@ -82,12 +87,28 @@ pub unsafe fn instrument(module: LLVMModuleRef, mode: Mode) -> Result<Vec<u8>, I
         }
         Mode::Covered => {
             let id = sites::table_id(&table)?;
+            let code = describe::describe(&module).to_bytes()?;
+            records = encode(Kind::Code, &(), &code)?;
             covered::cover(&module, id)?;
             id
         }
     };
     let table = serde_json::to_vec(&table)?;
-    Ok(encode(Kind::Sites, &SitesMeta { module: id }, &table)?)
+    records.splice(
+        0..0,
+        encode(Kind::Sites, &SitesMeta { module: id }, &table)?,
+    );
+    Ok(records)
+}
+
+/// The code of a module that [`instrument`] would put into its covered variant, without making one.
+///
+/// # Safety
+/// As for [`instrument`]. The module gets metadata.
+pub unsafe fn describe_module(module: LLVMModuleRef) -> ModuleCode {
+    let module = unsafe { Module::new(module) };
+    sites::assign(&module);
+    describe::describe(&module)
 }
 
 fn trace(module: &Module, table: &mut SiteTable) -> Result<(), InstrumentError> {

@@ -2,7 +2,10 @@
 
 #include "llvm-c/Core.h"
 #include "llvm/IR/BasicBlock.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
@@ -83,5 +86,39 @@ LLVMBool plx_inline(LLVMValueRef call) {
 LLVMBool plx_is_ordered(LLVMValueRef inst) {
   Instruction *I = cast<Instruction>(unwrap(inst));
   return I->isVolatile() || I->isAtomic();
+}
+
+// What an address constant is an offset from; the offset in bytes goes to `offset`.
+LLVMValueRef plx_constant_base(LLVMModuleRef module, LLVMValueRef constant, int64_t *offset) {
+  const DataLayout &Layout = unwrap(module)->getDataLayout();
+  Value *V = unwrap(constant);
+  APInt Sum(Layout.getIndexTypeSizeInBits(V->getType()), 0);
+  Value *Base = V->stripAndAccumulateConstantOffsets(Layout, Sum, /*AllowNonInbounds=*/true);
+  *offset = Sum.getSExtValue();
+  return wrap(Base);
+}
+
+// Name of the source's variable that lives at an address on the stack; null if it has none.
+const char *plx_variable_name(LLVMValueRef alloca, size_t *length) {
+  DILocalVariable *Variable = nullptr;
+  for (DbgDeclareInst *Declare : findDbgDeclares(unwrap(alloca)))
+    Variable = Declare->getVariable();
+  for (DbgVariableRecord *Declare : findDVRDeclares(unwrap(alloca)))
+    Variable = Declare->getVariable();
+  if (!Variable)
+    return nullptr;
+  *length = Variable->getName().size();
+  return Variable->getName().data();
+}
+
+// Debug scope (with a file) and line of a global variable; null if there is none.
+LLVMMetadataRef plx_global_place(LLVMValueRef global, unsigned *line) {
+  SmallVector<DIGlobalVariableExpression *, 1> Expressions;
+  cast<GlobalVariable>(unwrap(global))->getDebugInfo(Expressions);
+  for (DIGlobalVariableExpression *Expression : Expressions) {
+    *line = Expression->getVariable()->getLine();
+    return wrap(Expression->getVariable()->getFile());
+  }
+  return nullptr;
 }
 }

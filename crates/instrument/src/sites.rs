@@ -48,13 +48,13 @@ pub fn table_id(table: &SiteTable) -> Result<u64, serde_json::Error> {
 
 /// Source files in order of first appearance.
 #[derive(Default)]
-struct Files {
-    names: Vec<String>,
+pub struct Files {
+    pub names: Vec<String>,
     index: HashMap<(String, String), u32>,
 }
 
 impl Files {
-    fn index_of(&mut self, file: (String, String)) -> u32 {
+    pub fn index_of(&mut self, file: (String, String)) -> u32 {
         if let Some(index) = self.index.get(&file) {
             return *index;
         }

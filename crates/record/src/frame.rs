@@ -16,6 +16,8 @@ pub enum Kind {
     Link = 2,
     /// Meta = [`SitesMeta`](crate::SitesMeta); data = a [`SiteTable`](crate::SiteTable) as JSON. In derived programs only.
     Sites = 3,
+    /// No meta; data = a [`ModuleCode`](crate::code::ModuleCode) in its own form. In covered programs only.
+    Code = 4,
 }
 
 /// Why a section could not be read. All variants mean that the file was damaged or
@@ -26,6 +28,8 @@ pub enum RecordError {
     Damaged { offset: usize, what: &'static str },
     #[error("record has an unexpected form")]
     Json(#[from] serde_json::Error),
+    #[error("record of code has an unexpected form")]
+    Code(#[from] postcard::Error),
     #[error("record data cannot be decompressed")]
     Decompress(#[from] std::io::Error),
 }

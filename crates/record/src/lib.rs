@@ -13,6 +13,7 @@
 //!
 //! Meta is small and readable; data is bulk (bitcode, nothing, ...), compressed.
 
+pub mod code;
 mod frame;
 mod module;
 pub mod request;

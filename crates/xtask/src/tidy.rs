@@ -27,6 +27,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-recorder", &["parallax-scenario"]),
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
+    ("parallax-analysis", &["parallax-abi", "parallax-record"]),
     (
         "parallax-plugin",
         &["parallax-abi", "parallax-record", "parallax-instrument"],
@@ -42,6 +43,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "parallax-engine",
         &[
             "parallax-abi",
+            "parallax-analysis",
             "parallax-record",
             "parallax-expr",
             "parallax-solver",
@@ -54,6 +56,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "parallax-cli",
         &[
             "parallax-abi",
+            "parallax-analysis",
             "parallax-record",
             "parallax-expr",
             "parallax-solver",

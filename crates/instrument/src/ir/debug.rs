@@ -5,7 +5,34 @@ use llvm_sys::prelude::*;
 
 use super::{Value, libc_char};
 
+unsafe extern "C" {
+    fn plx_variable_name(alloca: LLVMValueRef, length: *mut usize) -> *const libc_char;
+    fn plx_global_place(global: LLVMValueRef, line: *mut u32) -> LLVMMetadataRef;
+}
+
 impl Value {
+    /// The source's name of a variable on the stack; empty if it has none.
+    pub fn variable_name(self) -> String {
+        unsafe {
+            let mut length = 0;
+            let bytes = plx_variable_name(self.0, &mut length);
+            if bytes.is_null() {
+                return String::new();
+            }
+            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length);
+            String::from_utf8_lossy(bytes).into_owned()
+        }
+    }
+
+    /// File and line of a global variable's definition.
+    pub fn global_place(self) -> Option<((String, String), u32)> {
+        unsafe {
+            let mut line = 0;
+            let file = plx_global_place(self.0, &mut line);
+            Some((scope_file(file)?, line))
+        }
+    }
+
     pub fn set_number(self, kind: u32, number: u64) {
         unsafe {
             let context = LLVMGetTypeContext(LLVMTypeOf(self.0));

@@ -1,0 +1,19 @@
+//! Static analyses of whole programs, on plain data.
+//!
+//! What a captured program consists of comes as [`ModuleCode`]s, written down inside clang
+//! where sites get their names; [`Program`] links them. Everything else is computed from that: no LLVM, no process,
+//! no file is touched here.
+//!
+//! | module | question |
+//! |---|---|
+//! | [`program`] | what does the program consist of? |
+//! | [`calls`] | who calls whom? |
+//! | [`graph`], [`distance`] | how many decisions lie between here and there? |
+
+pub mod calls;
+pub mod distance;
+pub mod graph;
+pub mod program;
+
+pub use parallax_record::code::ModuleCode;
+pub use program::{BlockId, FunctionId, GlobalId, Program, Spot};
