@@ -7,12 +7,13 @@
 //! | module | question |
 //! |---|---|
 //! | [`program`] | what does the program consist of? |
-//! | [`calls`] | who calls whom? |
+//! | [`pointsto`], [`calls`] | what does a pointer point to, and who calls whom? |
 //! | [`graph`], [`distance`] | how many decisions lie between here and there? |
 
 pub mod calls;
 pub mod distance;
 pub mod graph;
+pub mod pointsto;
 pub mod program;
 
 pub use parallax_record::code::ModuleCode;

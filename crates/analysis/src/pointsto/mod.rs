@@ -1,0 +1,302 @@
+//! Which memory a pointer may point to, and so which functions a call through a pointer may enter.
+//!
+//! Inclusion-based (Andersen's), insensitive to flow and context, sensitive to fields. Memory from allocating functions is told
+//! apart by the call. Pointers through variable argument lists and through unknown functions outside of the
+//! program get lost; a call for which nothing is found may then enter every function of its type whose address
+//! is taken.
+
+mod constraints;
+mod externals;
+mod objects;
+mod set;
+mod solver;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+use crate::calls::Resolution;
+use crate::program::{FunctionId, GlobalId, Operand, Operation, Program, Spot};
+use constraints::{Constraints, Pending};
+use objects::Objects;
+pub use objects::{Object, canonical};
+use set::Set;
+
+/// Copies between more objects than this are not followed.
+const MAX_PAIRS: usize = 20_000;
+
+/// A place in memory: an object, and a canonical offset in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Place {
+    pub object: Object,
+    pub offset: u32,
+}
+
+/// The solution.
+#[derive(Debug)]
+pub struct PointsTo {
+    objects: Objects,
+    /// Per function, the first of its values' sets.
+    first: Vec<u32>,
+    sets: Vec<Set>,
+    resolution: Resolution,
+    /// Calls through pointers for which only the type was known.
+    pub by_type_alone: usize,
+    /// Copies of memory that were not followed, because too many objects are involved.
+    pub copies_left_out: usize,
+}
+
+impl PointsTo {
+    pub fn analyse(program: &Program) -> PointsTo {
+        let mut constraints = Constraints::of(program);
+        let mut done: HashSet<(u32, u32)> = HashSet::new();
+        let mut callees: HashMap<u32, BTreeSet<FunctionId>> = HashMap::new();
+        let mut copies_left_out;
+        loop {
+            constraints.solver.solve();
+            let mut changed = false;
+            for (call, cell) in std::mem::take(&mut constraints.solver.called) {
+                let Object::Function(callee) = constraints.solver.objects.object_of(cell) else {
+                    continue;
+                };
+                if done.insert((call, callee.0)) && follow(program, &mut constraints, call, callee)
+                {
+                    callees.entry(call).or_default().insert(callee);
+                    changed = true;
+                }
+            }
+            if changed {
+                continue;
+            }
+            copies_left_out = 0;
+            for number in 0..constraints.copies.len() {
+                match copy(program, &mut constraints, number) {
+                    Some(new) => changed |= new,
+                    None => copies_left_out += 1,
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let mut by_type_alone = 0;
+        let resolution = resolve(program, &constraints, &callees, &mut by_type_alone);
+        let count = program
+            .functions
+            .iter()
+            .map(|function| function.values)
+            .sum();
+        let sets = (0..count).map(|node| constraints.solver.set(node).clone());
+        PointsTo {
+            sets: sets.collect(),
+            first: constraints.values,
+            objects: constraints.solver.objects,
+            resolution,
+            by_type_alone,
+            copies_left_out,
+        }
+    }
+
+    /// Where calls through pointers lead, and which functions outside of the program call back.
+    pub fn resolution(&self) -> &Resolution {
+        &self.resolution
+    }
+
+    /// Where an operand of a function may point to; nothing if the analysis does not know.
+    pub fn places(&self, program: &Program, function: FunctionId, operand: Operand) -> Vec<Place> {
+        match operand {
+            Operand::Value(value) => {
+                let set = &self.sets[(self.first[function.index()] + value) as usize];
+                let places = set.iter().map(|cell| Place {
+                    object: self.objects.object_of(cell),
+                    offset: self.objects.place_of(cell).1,
+                });
+                places.collect()
+            }
+            Operand::Global { index, offset } => vec![Place {
+                object: Object::Global(GlobalId(index)),
+                offset: canonical(program, program.globals[index as usize].layout, offset),
+            }],
+            Operand::Function(index) => vec![Place {
+                object: Object::Function(FunctionId(index)),
+                offset: 0,
+            }],
+            Operand::Constant(_) | Operand::Unknown => Vec::new(),
+        }
+    }
+
+    /// Objects that the analysis made, for reports of its size.
+    pub fn cell_count(&self) -> usize {
+        self.objects.cell_count()
+    }
+}
+
+/// Lets a call enter a function; false if it cannot.
+fn follow(
+    program: &Program,
+    constraints: &mut Constraints<'_>,
+    call: u32,
+    callee: FunctionId,
+) -> bool {
+    let pending = &constraints.calls[call as usize];
+    let (spot, caller) = (pending.spot, pending.caller);
+    let Operation::Call { arguments, .. } =
+        &program.block(spot.block).instructions[spot.number as usize].operation
+    else {
+        return false;
+    };
+    match pending.kind {
+        Pending::Indirect => {
+            let function = program.function(callee);
+            if !could_be_called(
+                function.parameters.len(),
+                function.variadic,
+                arguments.len(),
+            ) {
+                return false;
+            }
+            let block = program.block(spot.block);
+            let node = constraints.value(caller, block.first_value + spot.number);
+            constraints.call(caller, spot, callee, arguments, node);
+        }
+        Pending::Callback(passes) => {
+            for (parameter, argument) in passes {
+                let function = program.function(callee);
+                let Some(argument) = arguments.get(*argument as usize) else {
+                    continue;
+                };
+                if *parameter as usize >= function.parameters.len() {
+                    continue;
+                }
+                if let Some(from) = constraints.operand(caller, *argument) {
+                    let to = constraints.value(callee, *parameter);
+                    constraints.solver.add_edge(from, to);
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Whether a call with so many arguments can mean the function. Too many are harmless and common in old code.
+fn could_be_called(parameters: usize, variadic: bool, arguments: usize) -> bool {
+    arguments == parameters || arguments > parameters && (variadic || parameters == 0)
+}
+
+/// Connects what a copy of memory connects now; true if something was new, `None` if it is too much.
+fn copy(program: &Program, constraints: &mut Constraints<'_>, number: usize) -> Option<bool> {
+    let solver = &mut constraints.solver;
+    let copy = &constraints.copies[number];
+    let (to, from) = (solver.set(copy.to).clone(), solver.set(copy.from).clone());
+    if to.len() * from.len() > MAX_PAIRS {
+        return None;
+    }
+    let mut changed = false;
+    for source in from.iter() {
+        let (object, begin) = solver.objects.place_of(source);
+        let parts: Vec<(u32, i64)> = solver
+            .objects
+            .cells_of(object)
+            .iter()
+            .map(|cell| {
+                (
+                    *cell,
+                    i64::from(solver.objects.place_of(*cell).1) - i64::from(begin),
+                )
+            })
+            .filter(|(_, distance)| {
+                *distance >= 0 && copy.length.is_none_or(|length| *distance < length)
+            })
+            .collect();
+        for (part, distance) in parts {
+            let Some(content) = solver.known_contents(part) else {
+                continue;
+            };
+            if solver.set(content).is_empty() {
+                continue;
+            }
+            for target in to.iter() {
+                let (object, begin) = solver.objects.place_of(target);
+                let at = i64::from(begin) + distance;
+                let cell = solver.objects.cell(program, object, at);
+                let place = solver.contents(cell);
+                changed |= solver.add_edge(content, place);
+            }
+        }
+    }
+    Some(changed)
+}
+
+fn resolve(
+    program: &Program,
+    constraints: &Constraints<'_>,
+    callees: &HashMap<u32, BTreeSet<FunctionId>>,
+    by_type_alone: &mut usize,
+) -> Resolution {
+    let mut resolution = Resolution::default();
+    let mut taken: Option<HashMap<u32, BTreeSet<FunctionId>>> = None;
+    for (number, call) in (0..).zip(&constraints.calls) {
+        let found = callees.get(&number);
+        match call.kind {
+            Pending::Callback(_) => {
+                if let Some(found) = found {
+                    let known = resolution.callbacks.entry(call.spot).or_default();
+                    known.extend(found);
+                }
+            }
+            Pending::Indirect => {
+                let signature = signature_of(program, call.spot);
+                let fits = |id: &&FunctionId| program.function(**id).signature == signature;
+                let mut exact: BTreeSet<FunctionId> =
+                    found.into_iter().flatten().filter(fits).copied().collect();
+                if exact.is_empty() {
+                    // Old code calls functions by other types than they have.
+                    exact = found.cloned().unwrap_or_default();
+                }
+                if exact.is_empty() {
+                    let taken = taken.get_or_insert_with(|| addresses_taken(program));
+                    exact = taken.get(&signature).cloned().unwrap_or_default();
+                    *by_type_alone += 1;
+                }
+                if !exact.is_empty() {
+                    resolution.indirect.insert(call.spot, exact);
+                }
+            }
+        }
+    }
+    resolution
+}
+
+fn signature_of(program: &Program, spot: Spot) -> u32 {
+    match &program.block(spot.block).instructions[spot.number as usize].operation {
+        Operation::Call { signature, .. } => *signature,
+        _ => u32::MAX,
+    }
+}
+
+/// Functions whose address is taken anywhere, by type.
+fn addresses_taken(program: &Program) -> HashMap<u32, BTreeSet<FunctionId>> {
+    let mut taken: HashMap<u32, BTreeSet<FunctionId>> = HashMap::new();
+    let mut take = |operand: Operand| {
+        if let Operand::Function(index) = operand {
+            let id = FunctionId(index);
+            let signature = program.function(id).signature;
+            taken.entry(signature).or_default().insert(id);
+        }
+    };
+    for global in &program.globals {
+        global
+            .pointers
+            .iter()
+            .for_each(|(_, pointer)| take(*pointer));
+    }
+    for block in &program.blocks {
+        for instruction in &block.instructions {
+            // The called function itself is no operand.
+            instruction
+                .operation
+                .operands()
+                .into_iter()
+                .for_each(&mut take);
+        }
+    }
+    taken
+}
