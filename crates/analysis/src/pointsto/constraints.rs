@@ -272,7 +272,10 @@ impl<'a> Constraints<'a> {
                 flow(self, *left);
                 flow(self, *right);
             }
-            Operation::Phi { incoming, width } if matches!(width, 0 | 64) => {
+            Operation::Phi {
+                incoming,
+                width: 0 | 64,
+            } => {
                 for (_, operand) in incoming {
                     flow(self, *operand);
                 }
@@ -286,7 +289,10 @@ impl<'a> Constraints<'a> {
                 flow(self, *then);
                 flow(self, *otherwise);
             }
-            Operation::Other { operands, width } if matches!(width, 0 | 64) => {
+            Operation::Other {
+                operands,
+                width: 0 | 64,
+            } => {
                 for operand in operands {
                     flow(self, *operand);
                 }
