@@ -7,14 +7,20 @@
 //! | module | question |
 //! |---|---|
 //! | [`program`] | what does the program consist of? |
+//! | [`lines`] | which blocks have code of a line? |
 //! | [`pointsto`], [`calls`] | what does a pointer point to, and who calls whom? |
 //! | [`graph`], [`distance`] | how many decisions lie between here and there? |
+//! | [`effects`], [`preconditions`] | what must hold here for the target to be reached? |
 
 pub mod calls;
 pub mod distance;
+pub mod effects;
 pub mod graph;
+pub mod lines;
 pub mod pointsto;
+pub mod preconditions;
 pub mod program;
+mod set;
 
 pub use parallax_record::code::ModuleCode;
 pub use program::{BlockId, FunctionId, GlobalId, Program, Spot};

@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    amplify, build, cc, clean, coverage, doctor, explore, init, record, replay, scenario,
+    amplify, analyse, build, cc, clean, coverage, doctor, explore, init, record, replay, scenario,
     scenarios, schema, trace, variant,
 };
 use console::Palette;
@@ -48,6 +48,8 @@ enum Command {
     Coverage(coverage::Arguments),
     Doctor(doctor::Arguments),
     Variant(variant::Arguments),
+    #[command(hide = true)]
+    Analyse(analyse::Arguments),
     Schema(schema::Arguments),
     Cc(cc::Arguments),
     Clean(clean::Arguments),
@@ -87,6 +89,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Coverage(arguments) => coverage::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Variant(arguments) => variant::run(arguments),
+        Command::Analyse(arguments) => analyse::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Cc(_) => Ok(Exit::Clean),
     }?;

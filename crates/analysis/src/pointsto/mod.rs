@@ -8,17 +8,17 @@
 mod constraints;
 mod externals;
 mod objects;
-mod set;
+
 mod solver;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::calls::Resolution;
 use crate::program::{FunctionId, GlobalId, Operand, Operation, Program, Spot};
+use crate::set::Set;
 use constraints::{Constraints, Pending};
 use objects::Objects;
 pub use objects::{Object, canonical};
-use set::Set;
 
 /// Copies between more objects than this are not followed.
 const MAX_PAIRS: usize = 20_000;

@@ -6,8 +6,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::objects::{Cell, Objects};
-use super::set::Set;
 use crate::program::Program;
+use crate::set::Set;
 
 /// Number of a node: something that holds pointers.
 pub type Node = u32;

@@ -1,6 +1,7 @@
 //! One file per subcommand, and what they share.
 
 pub mod amplify;
+pub mod analyse;
 pub mod build;
 pub mod cc;
 pub mod clean;

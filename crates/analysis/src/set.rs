@@ -20,6 +20,13 @@ impl Set {
         ones.sum()
     }
 
+    pub fn contains(&self, number: u32) -> bool {
+        let found = self
+            .words
+            .binary_search_by_key(&(number / 64), |(word, _)| *word);
+        found.is_ok_and(|at| self.words[at].1 >> (number % 64) & 1 == 1)
+    }
+
     /// True if it was not there before.
     pub fn insert(&mut self, number: u32) -> bool {
         let (word, bit) = (number / 64, 1u64 << (number % 64));

@@ -1,0 +1,125 @@
+//! `parallax analyse`: what the static analyses make of a program, and what they cost. For developers.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use parallax_analysis::Program;
+use parallax_analysis::calls::Calls;
+use parallax_analysis::distance::{Distances, OverCalls, Pruned};
+use parallax_analysis::graph::Graph;
+use parallax_analysis::lines::Lines;
+use parallax_analysis::pointsto::PointsTo;
+use parallax_capture::Variant;
+
+use super::shared;
+use crate::console;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Show what the static analyses make of a captured program, and what they cost
+#[derive(Debug, clap::Args)]
+pub struct Arguments {
+    /// A program built with parallax-cc
+    program: PathBuf,
+
+    /// Measure distances to this line
+    #[arg(long, value_name = "FILE:LINE", value_parser = parse_place)]
+    at: Option<(String, u32)>,
+}
+
+/// `FILE:LINE`.
+fn parse_place(text: &str) -> Result<(String, u32), String> {
+    let parsed = text
+        .rsplit_once(':')
+        .and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
+    parsed
+        .filter(|(file, line)| !file.is_empty() && *line > 0)
+        .ok_or_else(|| "write it as FILE:LINE".to_owned())
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let captured = shared::read(&arguments.program)?;
+    let derived = shared::derive(&captured, Variant::Covered)?;
+    let mut report = Report::default();
+
+    let modules = report.timed("read", || {
+        let mut modules = Vec::new();
+        for path in std::iter::once(&derived.path).chain(&derived.libraries) {
+            modules.extend(parallax_capture::read_code(path)?);
+        }
+        Ok::<_, parallax_capture::ReadError>(modules)
+    });
+    let modules = modules.map_err(|error| Failure::from_error(Exit::Internal, &error))?;
+    let program = report.timed("link", || Program::link(modules));
+    let instructions = program.blocks.iter().map(|block| block.instructions.len());
+    report.fact("functions", program.functions.len());
+    report.fact("blocks", program.blocks.len());
+    report.fact("instructions", instructions.sum());
+    let lines = report.timed("lines", || Lines::new(&program));
+    let points = report.timed("points-to", || PointsTo::analyse(&program));
+    report.fact("cells of memory", points.cell_count());
+    report.fact("indirect calls", points.resolution().indirect.len());
+    report.fact("resolved by type alone", points.by_type_alone);
+    report.fact("copies not followed", points.copies_left_out);
+    let (calls, graph) = report.timed("graph", || {
+        let calls = Calls::new(&program, points.resolution());
+        let graph = Graph::new(&program, &calls);
+        (calls, graph)
+    });
+    report.fact("calls", calls.all().len());
+    report.fact("unresolved calls", calls.unresolved().len());
+    let widest = calls.all().iter().map(|call| call.callees.len()).max();
+    report.fact("most callees of a call", widest.unwrap_or(0));
+
+    if let Some((file, line)) = &arguments.at {
+        let targets: Vec<_> = lines
+            .files_named(file)
+            .into_iter()
+            .flat_map(|file| lines.blocks(file, *line).to_vec())
+            .collect();
+        report.fact("blocks of the target", targets.len());
+        let distances = report.timed("distances", || {
+            let pruned = Pruned::default();
+            Distances::measure(&program, &graph, &targets, &pruned, OverCalls::Free)
+        });
+        let near = (0..graph.len()).filter(|node| distances.at_node(*node).is_some());
+        report.fact("nodes that lead there", near.count());
+        if let Some(main) = program.function_named("main")
+            && let Some(entry) = program.function(main).entry()
+        {
+            let distance = distances.at(&graph, entry);
+            let text = distance.map_or("unreachable".to_owned(), |length| length.to_string());
+            let _ = writeln!(report.text, "{:>24}  {text}", "distance of main");
+        }
+    }
+    let total = report.total;
+    report.line("total", total);
+    console::print(&report.text)?;
+    Ok(Exit::Clean)
+}
+
+#[derive(Default)]
+struct Report {
+    text: String,
+    total: Duration,
+}
+
+impl Report {
+    fn timed<T>(&mut self, name: &str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        let taken = start.elapsed();
+        self.total += taken;
+        self.line(name, taken);
+        result
+    }
+
+    fn line(&mut self, name: &str, taken: Duration) {
+        let _ = writeln!(self.text, "{name:>24}  {:.3} s", taken.as_secs_f64());
+    }
+
+    fn fact(&mut self, name: &str, count: usize) {
+        let _ = writeln!(self.text, "{name:>24}  {count}");
+    }
+}
