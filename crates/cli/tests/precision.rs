@@ -198,3 +198,24 @@ fn a_large_structure_among_variable_arguments_is_a_recorded_loss() {
         report["losses"]
     );
 }
+
+#[test]
+fn a_limit_of_zero_that_input_gives_is_a_branch_of_what_it_limits() {
+    for call in [
+        r#"memcmp("ab", "cd", n)"#,
+        r#"strncmp("ab", "cd", n)"#,
+        r#"strncasecmp("ab", "cd", n)"#,
+        r#"(int)strnlen("ab", n)"#,
+        r#"memchr("ab", 'a', n) != 0"#,
+        r#"memrchr("ab", 'a', n) != 0"#,
+        r#"memmem("ab", n, "a", 1) != 0"#,
+    ] {
+        let source = format!(
+            "#define _GNU_SOURCE\n#include <string.h>\n#include <strings.h>\n\
+             int main(int argc, char **argv) {{ size_t n = argv[1][0] - '0'; return {call}; }}"
+        );
+        let report = trace(&source, &["0"], 0);
+        assert!(!conditions(&report).is_empty(), "{call}");
+        assert!(losses(&report).is_empty(), "{call}");
+    }
+}

@@ -1,5 +1,8 @@
 /* string.h and strings.h: comparison. The results have the magnitude that glibc
- * gives them: the difference of the bytes that differ. */
+ * gives them: the difference of the bytes that differ.
+ *
+ * The real function answers when no label could be in the answer. A limit that carries one counts, even if it
+ * is 0 and nothing is compared: with another limit something would be. */
 #include "model.h"
 #include <ctype.h>
 #include <string.h>
@@ -7,7 +10,7 @@
 
 int __plx_m_memcmp(const void *a, const void *b, size_t n)
 {
-    if (!__plx_peek(a, n) && !__plx_peek(b, n))
+    if (!LABELLED(n) && !__plx_peek(a, n) && !__plx_peek(b, n))
         return memcmp(a, b, n);
     const unsigned char *x = a, *y = b;
     for (size_t i = 0; i < n; i++)
@@ -34,7 +37,7 @@ int __plx_m_strncmp(const char *a, const char *b, size_t n)
     size_t looked_at = length_a < length_b ? length_a : length_b;
     if (looked_at < n)
         looked_at++;
-    if (!__plx_peek(a, looked_at) && !__plx_peek(b, looked_at))
+    if (!LABELLED(n) && !__plx_peek(a, looked_at) && !__plx_peek(b, looked_at))
         return strncmp(a, b, n);
     for (size_t i = 0; i < n; i++) {
         unsigned char x = (unsigned char)a[i], y = (unsigned char)b[i];
@@ -67,7 +70,7 @@ int __plx_m_strncasecmp(const char *a, const char *b, size_t n)
     size_t looked_at = length_a < length_b ? length_a : length_b;
     if (looked_at < n)
         looked_at++;
-    if (!__plx_peek(a, looked_at) && !__plx_peek(b, looked_at))
+    if (!LABELLED(n) && !__plx_peek(a, looked_at) && !__plx_peek(b, looked_at))
         return strncasecmp(a, b, n);
     const int *lower = *__ctype_tolower_loc();
     for (size_t i = 0; i < n; i++) {

@@ -37,7 +37,7 @@ char *__plx_m_stpncpy(char *to, const char *from, size_t n)
 {
     WRITES(to, n);
     size_t length = strnlen(from, n);
-    if (!__plx_peek(from, length < n ? length + 1 : length)) {
+    if (!LABELLED(n) && !__plx_peek(from, length < n ? length + 1 : length)) {
         __plx_clear(to, n);
         return stpncpy(to, from, n);
     }

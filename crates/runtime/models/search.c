@@ -16,7 +16,7 @@ size_t __plx_m_strlen(const char *s)
 size_t __plx_m_strnlen(const char *s, size_t limit)
 {
     size_t n = strnlen(s, limit);
-    if (!__plx_peek(s, n < limit ? n + 1 : n))
+    if (!LABELLED(limit) && !__plx_peek(s, n < limit ? n + 1 : n))
         return n;
     n = 0;
     while (n < limit && s[n] != '\0')
@@ -27,7 +27,7 @@ size_t __plx_m_strnlen(const char *s, size_t limit)
 void *__plx_m_memchr(const void *s, int c, size_t n)
 {
     const unsigned char *bytes = s;
-    if (!LABELLED(c)) {
+    if (!LABELLED(c) && !LABELLED(n)) {
         unsigned char *found = memchr(s, c, n);
         if (!__plx_peek(s, found ? (size_t)(found - bytes) + 1 : n))
             return found;
@@ -56,7 +56,7 @@ void *__plx_m_rawmemchr(const void *s, int c)
 void *__plx_m_memrchr(const void *s, int c, size_t n)
 {
     const unsigned char *bytes = s;
-    if (!LABELLED(c) && !__plx_peek(s, n))
+    if (!LABELLED(c) && !LABELLED(n) && !__plx_peek(s, n))
         return memrchr(s, c, n);
     unsigned char wanted = (unsigned char)c;
     for (size_t i = n; i > 0; i--)
@@ -167,7 +167,7 @@ char *__plx_m_strstr(const char *s, const char *part)
 
 void *__plx_m_memmem(const void *s, size_t n, const void *part, size_t m)
 {
-    if (!__plx_peek(s, n) && !__plx_peek(part, m))
+    if (!LABELLED(n) && !LABELLED(m) && !__plx_peek(s, n) && !__plx_peek(part, m))
         return memmem(s, n, part, m);
     const unsigned char *bytes = s, *wanted = part;
     for (size_t at = 0; m <= n && at <= n - m; at++) {

@@ -38,7 +38,9 @@ pub struct Described {
 
 /// What unknown bytes are at first: a letter, so that it is text.
 const FILLER: u8 = b'A';
-/// Scenarios to start from at most; more numbers of arguments come through branches on their number.
+/// Length of the longer arguments to start from: most words that programs look for are not longer.
+const LONG: usize = 8;
+/// Scenarios to start from at most, in each of two lengths; more numbers of arguments come through branches on their number.
 const MOST_SEEDS: usize = 64;
 
 impl Shape {
@@ -69,10 +71,12 @@ impl Described {
             };
             counts = counts.iter().flat_map(longer).take(MOST_SEEDS).collect();
         }
-        let seed = |counts: Vec<usize>| {
+        // Short arguments first, for these are the cheapest to reason about; then as long ones as there may be: what is only
+        // looked for in a text of several bytes would else have to wait until it has grown by one byte at a time.
+        let seed = |counts: &Vec<usize>, longest: usize| {
             let mut seed = self.given.clone();
             for (group, count) in self.groups.iter().zip(counts) {
-                let arguments = (0..count).map(|_| filled(group.length.min(1)));
+                let arguments = (0..*count).map(|_| filled(group.length.min(longest)));
                 seed.argv.extend(arguments);
             }
             if let Some(size) = self.stdin {
@@ -83,7 +87,10 @@ impl Described {
                 .extend(files.map(|(name, size)| (name.clone(), filled(*size))));
             seed
         };
-        counts.into_iter().map(seed).collect()
+        let short: Vec<Scenario> = counts.iter().map(|counts| seed(counts, 1)).collect();
+        let long = counts.iter().map(|counts| seed(counts, LONG));
+        let more: Vec<Scenario> = long.filter(|seed| !short.contains(seed)).collect();
+        [short, more].concat()
     }
 
     fn accepts(&self, scenario: &Scenario) -> bool {
@@ -176,10 +183,10 @@ mod tests {
     }
 
     #[test]
-    fn exploration_starts_from_every_number_of_arguments() {
+    fn exploration_starts_from_every_number_of_arguments_short_and_long() {
         let seeds = described().seeds();
         let counts: Vec<usize> = seeds.iter().map(|seed| seed.argv.len()).collect();
-        assert_eq!(counts, [0, 1, 2, 1, 2, 3]);
+        assert_eq!(counts, [0, 1, 2, 1, 2, 3, 1, 2, 1, 2, 3]);
         assert!(
             seeds
                 .iter()
