@@ -47,8 +47,8 @@ pub struct Request {
     pub numbers: [i32; MAX_NUMBERS],
     /// The run's `umask`.
     pub umask: u32,
-    /// Not 0: the program finds standard input closed, whatever descriptor came for it.
-    pub closed_stdin: u32,
+    /// Bit N: the program finds standard stream N closed, whatever descriptor came for it.
+    pub closed: u32,
     /// Address family of the socket that is asked for.
     pub family: i32,
 }
@@ -63,7 +63,7 @@ impl Request {
             variables: 0,
             numbers: [-1; MAX_NUMBERS],
             umask: UMASK,
-            closed_stdin: 0,
+            closed: 0,
             family: 0,
         }
     }

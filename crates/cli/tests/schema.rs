@@ -51,6 +51,30 @@ fn every_command_prints_a_document_that_the_schema_describes() {
 }
 
 #[test]
+fn documents_about_scenarios_are_as_the_schema_describes() {
+    let folder = Folder::new();
+    let schema = Schema::of_the_tool(&folder);
+    folder.build("prog", PROGRAM);
+    folder.file("test.sh", "./prog 1 >/dev/full; ./prog 2 2>&-; ./prog 3\n");
+    let record = ["record", "-C", ".", "--json", "--", "sh", "test.sh"];
+    let recorded = document(&folder, 0, &record);
+    schema.assert_valid(&recorded);
+    assert_eq!(recorded["scenarios"], 3);
+    let listed = document(&folder, 0, &["scenarios", "--json"]);
+    schema.assert_valid(&listed);
+    let first = &listed["scenarios"][0];
+    assert_eq!(first["scenario"]["stdout"], "full", "{first:#}");
+    assert_eq!(listed["scenarios"][1]["scenario"]["stderr"], "closed");
+    let id = first["id"].as_str().unwrap();
+    let replayed = document(&folder, 0, &["replay", "--json", id]);
+    schema.assert_valid(&replayed);
+    assert_eq!(replayed["program"], "prog");
+    let all = document(&folder, 0, &["replay", "--json", "--all", "--check"]);
+    schema.assert_valid(&all);
+    assert_eq!((&all["same"], &all["unsteady"]), (&json!(3), &json!(0)));
+}
+
+#[test]
 fn documents_that_lack_something_or_have_it_wrong_are_told() {
     let folder = Folder::new();
     let schema = Schema::of_the_tool(&folder);

@@ -13,7 +13,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::execute::lay_out;
 use crate::finding::Finding;
-use crate::scenario::{Bytes, Ending, Scenario, ktest};
+use crate::scenario::{Bytes, Ending, Scenario, Sink, ktest};
 
 /// Why something could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -158,10 +158,23 @@ fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
         text.extend(shell_quoted(argument));
     }
     text.extend(match scenario.closed_stdin {
-        true => &b" <&-\n"[..],
-        false => b" <\"$here/stdin\"\n",
+        true => &b" <&-"[..],
+        false => b" <\"$here/stdin\"",
     });
+    text.extend(redirected("", scenario.stdout));
+    text.extend(redirected("2", scenario.stderr));
+    text.push(b'\n');
     text
+}
+
+/// How a shell is told what an output is. It has no words for a pipe that nobody reads.
+fn redirected(number: &str, sink: Sink) -> Vec<u8> {
+    let target = match sink {
+        Sink::Read | Sink::Broken => return Vec::new(),
+        Sink::Full => "/dev/full",
+        Sink::Closed => "&-",
+    };
+    format!(" {number}>{target}").into_bytes()
 }
 
 /// The bytes as one word of a shell command.

@@ -7,9 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
+use crate::found::{Contents, Found, Stamp};
 use crate::limits::Limits;
 use crate::proc;
 use crate::territory::Territory;
@@ -17,43 +17,6 @@ use crate::territory::Territory;
 /// As the kernel has it.
 const MOST_LINKS: usize = 40;
 const ELF: &[u8] = b"\x7fELF";
-
-/// What was at a path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
-    Absent,
-    Directory {
-        mode: u32,
-        is_listed: bool,
-        /// The program asked for it, or made something in it; others are only on the way to something.
-        is_meant: bool,
-    },
-    File {
-        mode: u32,
-        contents: Contents,
-        /// The program may have changed it since.
-        is_changed: bool,
-    },
-    Link {
-        target: OsString,
-    },
-    /// A program or a library: what it is built from, not what it is given.
-    Binary,
-    /// A pipe, a socket, a device.
-    Special,
-}
-
-/// What is known of a file's contents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Contents {
-    /// Its name appeared in a list, no more.
-    Unread,
-    /// We cannot read it, so nor could the program.
-    Unreadable,
-    Whole(Vec<u8>),
-    /// The beginning of a file of this size.
-    Part(Vec<u8>, u64),
-}
 
 /// How much of a file is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +77,17 @@ impl Files {
     /// Everything that was found, by path.
     pub fn into_found(self) -> HashMap<PathBuf, Found> {
         self.found
+    }
+
+    /// The numbers that the file system has for what was found, but for those that are too small to be recognised.
+    pub fn inodes(&self) -> BTreeSet<u64> {
+        const SMALL: u64 = 10_000;
+        let stamps = self.found.values().filter_map(|found| match found {
+            Found::File { stamp, .. } | Found::Directory { stamp, .. } => Some(stamp.identity),
+            _ => None,
+        });
+        let numbers = stamps.flat_map(|identity| [identity.number, identity.device]);
+        numbers.filter(|number| *number >= SMALL).collect()
     }
 
     /// Notes what is at an absolute path, and at every link on the way.
@@ -193,31 +167,39 @@ impl Files {
     /// Notes the entries of a directory.
     pub fn list(&mut self, viewer: &Viewer, directory: &Path) {
         self.look(viewer, directory, Look::GLANCE);
-        match self.found.get_mut(directory) {
-            Some(Found::Directory { is_listed, .. }) if !*is_listed => *is_listed = true,
-            _ => return,
-        }
-        let Ok(names) = proc::entries(directory) else {
+        let Some(Found::Directory { listed, .. }) = self.found.get_mut(directory) else {
             return;
         };
-        if names.len() > viewer.limits.entries {
+        if listed.is_some() {
+            return;
+        }
+        let Ok(mut entries) = proc::entries(directory) else {
+            return;
+        };
+        let is_cut = entries.len() > viewer.limits.entries;
+        entries.truncate(viewer.limits.entries);
+        let names = entries.iter().map(|entry| entry.name.clone());
+        *listed = Some(names.collect());
+        if is_cut {
             self.notes.insert(format!(
                 "{}: only {} entries of the directory are kept",
                 directory.display(),
                 viewer.limits.entries
             ));
         }
-        for name in names.into_iter().take(viewer.limits.entries) {
-            let path = directory.join(name);
-            if !self.found.contains_key(&path)
-                && let Ok(metadata) = fs::symlink_metadata(&path)
-            {
-                let found = describe(&path, &metadata);
-                if found == Found::Special {
-                    self.notes.insert(special_note(&path));
-                }
-                self.found.insert(path, found);
+        for entry in entries {
+            let path = directory.join(&entry.name);
+            if self.found.contains_key(&path) {
+                continue;
             }
+            let found = match fs::symlink_metadata(&path) {
+                Ok(metadata) => Found::at(&path, &metadata, viewer.territory),
+                Err(_) => Found::listed(&entry),
+            };
+            if found == Found::Special {
+                self.notes.insert(special_note(&path));
+            }
+            self.found.insert(path, found);
         }
     }
 
@@ -225,7 +207,7 @@ impl Files {
         let missing = !self.found.contains_key(path);
         if missing {
             let found = match fs::symlink_metadata(path) {
-                Ok(metadata) => describe(path, &metadata),
+                Ok(metadata) => Found::at(path, &metadata, viewer.territory),
                 Err(_) => Found::Absent,
             };
             if found == Found::Special {
@@ -239,13 +221,16 @@ impl Files {
 
     /// Keeps the contents of a file as far as they are wanted.
     fn read(&mut self, viewer: &Viewer, path: &Path, interest: Interest) {
-        let (mode, old) = match self.found.get(path) {
+        let (mode, old, stamp) = match self.found.get(path) {
             Some(Found::File {
                 mode,
                 contents,
                 is_changed: false,
-            }) => (*mode, contents),
-            Some(Found::Binary) if interest == Interest::Open => (0o755, &Contents::Unread),
+                stamp,
+            }) => (*mode, contents, *stamp),
+            Some(Found::Binary) if interest == Interest::Open => {
+                (0o755, &Contents::Unread, Stamp::default())
+            }
             _ => return,
         };
         let old_size = match old {
@@ -260,7 +245,11 @@ impl Files {
         };
         let contents = match proc::read_file(path, limit.min(room)) {
             Err(_) => Contents::Unreadable,
-            Ok(read) if is_binary(path, mode, &read.bytes, interest) => {
+            // A library that a test has made for itself is part of the test.
+            Ok(read)
+                if is_binary(path, mode, &read.bytes, interest)
+                    && !(is_library(path) && stamp.is_fresh && path.starts_with(viewer.start)) =>
+            {
                 if is_library(path) {
                     self.libraries.insert(path.to_owned());
                 }
@@ -281,32 +270,9 @@ impl Files {
             mode,
             contents,
             is_changed: false,
+            stamp,
         };
         self.found.insert(path.to_owned(), found);
-    }
-}
-
-/// What can be said of a path without reading what is there.
-fn describe(path: &Path, metadata: &fs::Metadata) -> Found {
-    let mode = metadata.mode() & 0o7777;
-    match metadata.mode() & libc::S_IFMT {
-        libc::S_IFDIR => Found::Directory {
-            mode,
-            is_listed: false,
-            is_meant: false,
-        },
-        libc::S_IFREG => Found::File {
-            mode,
-            contents: Contents::Unread,
-            is_changed: false,
-        },
-        libc::S_IFLNK => match fs::read_link(path) {
-            Ok(target) => Found::Link {
-                target: target.into_os_string(),
-            },
-            Err(_) => Found::Absent,
-        },
-        _ => Found::Special,
     }
 }
 
@@ -460,10 +426,7 @@ mod tests {
         );
         assert!(matches!(
             files.found[&place.root.join("sub")],
-            Found::Directory {
-                is_listed: false,
-                ..
-            }
+            Found::Directory { listed: None, .. }
         ));
     }
 

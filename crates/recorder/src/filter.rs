@@ -66,6 +66,7 @@ fn files(program: &mut Program) {
         debug_assert!(MOVING_CALLS.contains(&number));
         program.stop(number);
     }
+    program.stop(libc::SYS_kill);
     for call in PATH_CALLS {
         if call.number == libc::SYS_newfstatat {
             continue;

@@ -11,6 +11,7 @@ mod calls;
 mod files;
 mod filter;
 mod finish;
+mod found;
 mod inject;
 mod limits;
 mod memory;

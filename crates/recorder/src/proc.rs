@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::ptrace::Pid;
 
 /// A file as the kernel tells it from others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Identity {
     pub device: u64,
     pub number: u64,
@@ -152,8 +152,16 @@ fn open_unnoticed(path: &Path, flags: i32) -> io::Result<File> {
     }
 }
 
-/// The names in a directory.
-pub fn entries(directory: &Path) -> io::Result<Vec<OsString>> {
+/// An entry of a directory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    pub name: OsString,
+    /// As in `d_type`.
+    pub kind: u8,
+}
+
+/// The entries of a directory, in the order in which it lists them.
+pub fn entries(directory: &Path) -> io::Result<Vec<Entry>> {
     let file = open_unnoticed(directory, libc::O_DIRECTORY | libc::O_NOFOLLOW)?;
     // SAFETY: the stream takes the descriptor over and is closed below; an entry is valid until the next is read.
     unsafe {
@@ -161,7 +169,7 @@ pub fn entries(directory: &Path) -> io::Result<Vec<OsString>> {
         if stream.is_null() {
             return Err(io::Error::last_os_error());
         }
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         loop {
             let entry = libc::readdir(stream);
             if entry.is_null() {
@@ -169,11 +177,14 @@ pub fn entries(directory: &Path) -> io::Result<Vec<OsString>> {
             }
             let name = CStr::from_ptr((*entry).d_name.as_ptr()).to_bytes();
             if name != b"." && name != b".." {
-                names.push(OsString::from_vec(name.to_vec()));
+                entries.push(Entry {
+                    name: OsString::from_vec(name.to_vec()),
+                    kind: (*entry).d_type,
+                });
             }
         }
         libc::closedir(stream);
-        Ok(names)
+        Ok(entries)
     }
 }
 

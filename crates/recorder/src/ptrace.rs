@@ -76,6 +76,22 @@ pub fn event_message(pid: Pid) -> io::Result<u64> {
     Ok(message)
 }
 
+/// The process that sent the signal with which a process has stopped; `None` if the kernel did.
+pub fn sender(pid: Pid) -> Option<Pid> {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let address = info.as_mut_ptr() as usize;
+    request(libc::PTRACE_GETSIGINFO, pid, 0, address).ok()?;
+    // SAFETY: the call succeeded and filled it in; the number is there for the signals that processes send.
+    unsafe {
+        let info = info.assume_init();
+        matches!(
+            info.si_code,
+            libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE
+        )
+        .then(|| info.si_pid())
+    }
+}
+
 pub type Registers = libc::user_regs_struct;
 
 pub fn registers(pid: Pid) -> io::Result<Registers> {

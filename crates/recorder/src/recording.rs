@@ -69,6 +69,8 @@ pub struct Output {
     /// What it is; `None` if it is closed.
     pub descriptor: Option<Descriptor>,
     pub written: Bounded,
+    /// Writing has failed because nobody reads any more.
+    pub is_broken: bool,
 }
 
 /// What clients of a server sent.
@@ -130,9 +132,13 @@ pub struct Recording {
     pub server: Option<Server>,
     /// The last signal from outside that can end a program.
     pub signal: i32,
-    /// Whether it executed other programs.
+    /// Whether it executed other programs, or tried to.
     pub has_executed: bool,
+    /// Those of them that are under test.
+    pub executed: BTreeSet<PathBuf>,
     pub notes: BTreeSet<String>,
+    /// Why it may come out otherwise the next time.
+    pub unsteady: BTreeSet<&'static str>,
 }
 
 impl Recording {
@@ -141,6 +147,7 @@ impl Recording {
         let output = |number| Output {
             descriptor: proc::descriptor(main, number),
             written: Bounded::default(),
+            is_broken: false,
         };
         Recording {
             main,
@@ -153,7 +160,9 @@ impl Recording {
             server: None,
             signal: 0,
             has_executed: false,
+            executed: BTreeSet::new(),
             notes: BTreeSet::new(),
+            unsteady: BTreeSet::new(),
         }
     }
 
@@ -210,6 +219,15 @@ impl Recording {
                     server.connections[number].answer(bytes, limits);
                 }
             }
+        }
+    }
+
+    /// Nobody reads what goes through a channel.
+    pub fn break_off(&mut self, channel: Channel) {
+        match channel {
+            Channel::Stdout => self.stdout.is_broken = true,
+            Channel::Stderr => self.stderr.is_broken = true,
+            Channel::Stdin | Channel::Client(_) | Channel::Answer(_) => {}
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Summary {
     pub bytes: u64,
     /// What was cut off or left out, without the names of files, and in how many scenarios.
     pub notes: BTreeMap<String, u64>,
+    /// Why runs may come out otherwise the next time, and of how many scenarios.
+    pub unsteady: BTreeMap<String, u64>,
     /// Runs that were not recorded, by reason.
     pub skipped: BTreeMap<&'static str, u64>,
     /// Processes that the tests left behind and that had to be ended.
@@ -154,6 +156,9 @@ where
             summary.bytes += recorded.scenario.size() as u64;
             for note in &recorded.notes {
                 *summary.notes.entry(kind_of(note)).or_default() += 1;
+            }
+            for reason in &recorded.unsteady {
+                *summary.unsteady.entry(reason.clone()).or_default() += 1;
             }
             progress.scenarios.fetch_add(1, Ordering::Relaxed);
         }

@@ -4,6 +4,7 @@
 //! are there in every run.
 
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Directories whose files are the system's.
 const SYSTEM: &[&str] = &[
@@ -17,10 +18,12 @@ pub struct Territory {
     tops: Vec<PathBuf>,
     /// Directories in which each test makes files of its own.
     temporary: Vec<PathBuf>,
+    /// When the tests began, in nanoseconds since 1970.
+    since: i64,
 }
 
 impl Territory {
-    /// All paths are canonical.
+    /// All paths are canonical. The tests begin now.
     pub fn new(tops: Vec<PathBuf>) -> Territory {
         let usual = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
         let temporary = usual.into_iter().chain([std::env::temp_dir()]);
@@ -29,7 +32,13 @@ impl Territory {
             temporary: temporary
                 .filter_map(|path| path.canonicalize().ok())
                 .collect(),
+            since: now(),
         }
+    }
+
+    /// Whether something that happened at this time did so in the course of the tests.
+    pub fn is_of_tests(&self, time: i64) -> bool {
+        (self.since - CLOCK_STEP..=now()).contains(&time)
     }
 
     /// Whether a path can be part of a scenario of a program that was started in `start`.
@@ -68,6 +77,14 @@ impl Territory {
     }
 }
 
+/// Time stamps of files are taken from a clock that is behind by up to this many nanoseconds.
+const CLOCK_STEP: i64 = 20_000_000;
+
+fn now() -> i64 {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH);
+    since_1970.map_or(0, |time| time.as_nanos() as i64)
+}
+
 /// Whether everything below a directory can belong to a scenario only because the program was started there.
 fn is_fit(start: &Path) -> bool {
     start.components().count() > 2 && !SYSTEM.iter().any(|system| start.starts_with(system))
@@ -81,6 +98,7 @@ mod tests {
         Territory {
             tops: vec!["/home/me/project".into(), "/home/me/project/build".into()],
             temporary: vec!["/tmp".into()],
+            since: 0,
         }
     }
 

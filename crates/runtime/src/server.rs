@@ -200,8 +200,10 @@ impl Run {
             process::duplicate(*descriptor, target)?;
         }
         self.close();
-        if self.request.closed_stdin != 0 {
-            process::close(0);
+        for stream in 0..STREAMS as i32 {
+            if self.request.closed & 1 << stream != 0 {
+                process::close(stream);
+            }
         }
         Ok(())
     }

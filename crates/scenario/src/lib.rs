@@ -62,6 +62,36 @@ pub struct Scenario {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub modes: BTreeMap<Bytes, u32>,
+    /// Files that are larger than their contents here: path → size. The rest of them is zero bytes.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub sizes: BTreeMap<Bytes, u64>,
+    /// Further names of files (hard links): path → the path that the contents are under.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub hard_links: BTreeMap<Bytes, Bytes>,
+    /// When files and directories were last changed, where somebody has set that: path → nanoseconds since the
+    /// beginning of 1970.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub times: BTreeMap<Bytes, i64>,
+    /// The order in which directories list their entries, where the program listed them: path (empty: the root) →
+    /// names.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub listings: BTreeMap<Bytes, Vec<Bytes>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
     /// The program's name as it was called (`argv[0]`), where that is not its path.
@@ -70,9 +100,30 @@ pub struct Scenario {
     /// Standard input is not open at all.
     #[serde(default, skip_serializing_if = "is_default")]
     pub closed_stdin: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stdout: Sink,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stderr: Sink,
     /// Of a server: `streams` are what its clients send, in the order in which they are accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<Listening>,
+}
+
+/// What becomes of what the program prints.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sink {
+    /// Somebody reads it.
+    #[default]
+    Read,
+    /// There is no room for it (`/dev/full`).
+    Full,
+    /// Nobody reads it any more: the other end of the pipe is closed.
+    Broken,
+    /// The descriptor is not open at all.
+    Closed,
 }
 
 /// A memory object that the program declared as input (`klee_make_symbolic` and the like).

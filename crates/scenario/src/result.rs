@@ -31,5 +31,9 @@ pub struct Recorded {
     /// What was left out because of a limit, in words.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// Why it may come out otherwise the next time, in words: what it did depended on something that is no part of
+    /// scenarios, like other processes at work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsteady: Vec<String>,
     pub seconds: f64,
 }

@@ -78,9 +78,7 @@ impl Store {
             program: finding.program.clone(),
             scenario: finding.scenario.clone(),
             result: finding.new.clone().unwrap_or_default(),
-            test: None,
-            notes: Vec::new(),
-            seconds: 0.0,
+            ..Recorded::default()
         };
         let scenario = self.add(&recorded, Origin::Generated)?.id;
         let ending = |ending: &Option<Ending>| ending.as_ref().map(json);

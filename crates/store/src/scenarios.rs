@@ -156,8 +156,8 @@ impl Prepared<'_> {
             let program = program_number(transaction, &recorded.program)?;
             transaction.execute(
                 "INSERT INTO scenario (id, program, origin, input, input_blobs, size, result, result_blobs,
-                     result_hash, test, notes, seconds, added)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                     result_hash, test, notes, seconds, added, unsteady)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
                 (
                     &self.id,
                     program,
@@ -172,6 +172,7 @@ impl Prepared<'_> {
                     json(&recorded.notes),
                     recorded.seconds,
                     now(),
+                    json(&recorded.unsteady),
                 ),
             )?;
         }
@@ -287,7 +288,7 @@ impl Store {
             let row = transaction
                 .query_row(
                     "SELECT p.name, s.origin, s.input, s.input_blobs, s.result, s.result_blobs, s.result_hash,
-                         s.test, s.notes, s.seconds, s.others,
+                         s.test, s.notes, s.seconds, s.others, s.unsteady,
                          (SELECT c.blocks FROM coverage c WHERE c.scenario = s.id ORDER BY c.build DESC LIMIT 1)
                      FROM scenario s JOIN program p ON p.id = s.program WHERE s.id = ?1",
                     [id],
@@ -320,6 +321,8 @@ impl Store {
                 result,
                 test: row.test,
                 notes: serde_json::from_str(&row.notes).map_err(|e| damaged(e.to_string()))?,
+                unsteady: serde_json::from_str(&row.unsteady)
+                    .map_err(|e| damaged(e.to_string()))?,
                 seconds: row.seconds,
             },
             tests,
@@ -353,6 +356,7 @@ struct KeptRow {
     notes: String,
     seconds: f64,
     others: u64,
+    unsteady: String,
     blocks: Option<u64>,
 }
 
@@ -370,7 +374,8 @@ impl KeptRow {
             notes: row.get(8)?,
             seconds: row.get(9)?,
             others: row.get(10)?,
-            blocks: row.get(11)?,
+            unsteady: row.get(11)?,
+            blocks: row.get(12)?,
         })
     }
 }

@@ -9,7 +9,8 @@ use crate::lock::now;
 const APPLICATION: i32 = 0x706c_7831;
 
 /// Each brings a store from the version before to the next; they are never edited, only added to.
-const MIGRATIONS: &[&str] = &["
+const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE program (
         id INTEGER PRIMARY KEY,
         name BLOB NOT NULL UNIQUE            -- as configured, relative to the build tree
@@ -92,7 +93,12 @@ const MIGRATIONS: &[&str] = &["
         ended INTEGER,
         exit INTEGER
     );
-"];
+",
+    "
+    ALTER TABLE scenario ADD COLUMN
+        unsteady TEXT NOT NULL DEFAULT '[]'; -- JSON: why it may come out otherwise, in words
+",
+];
 
 /// Version of stores that this program makes.
 pub const VERSION: u32 = MIGRATIONS.len() as u32;

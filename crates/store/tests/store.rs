@@ -24,6 +24,7 @@ fn recorded(program: &str, argument: &str) -> Recorded {
         },
         test: Some("t1".into()),
         notes: vec!["cut off".into()],
+        unsteady: vec!["a signal from elsewhere".into()],
         seconds: 0.25,
     }
 }

@@ -97,7 +97,15 @@ fn show_nothing(as_json: bool) -> Result<Exit, Failure> {
 }
 
 fn print_json(list: Vec<Value>) -> Result<(), Failure> {
-    let document = json!({"schema": SCHEMA, "command": "scenarios", "scenarios": list});
+    let document = json!({
+        "schema": SCHEMA,
+        "command": "scenarios",
+        "stats": {"runs": 0, "paths": 0, "queries": 0, "seconds": 0},
+        "losses": [],
+        "findings": [],
+        "targets": [],
+        "scenarios": list,
+    });
     Ok(console::print_data(&format!("{document}\n"))?)
 }
 
@@ -115,6 +123,7 @@ fn value(kept: &Kept) -> Value {
         "size": recorded.scenario.size(),
         "seconds": recorded.seconds,
         "notes": recorded.notes,
+        "unsteady": recorded.unsteady,
     })
 }
 
@@ -182,6 +191,12 @@ fn whole(kept: &Kept) -> String {
     for (path, target) in &scenario.links {
         row(&format!("link {}", printable(path)), &printable(target));
     }
+    for (path, first) in &scenario.hard_links {
+        row(&format!("name {}", printable(path)), &printable(first));
+    }
+    for (path, size) in &scenario.sizes {
+        row(&format!("size {}", printable(path)), &show_bytes(*size));
+    }
     for directory in &scenario.directories {
         row("directory", &printable(directory));
     }
@@ -209,6 +224,9 @@ fn whole(kept: &Kept) -> String {
     }
     for note in &recorded.notes {
         row("note", &printable(note.as_bytes()));
+    }
+    for reason in &recorded.unsteady {
+        row("unsteady", &printable(reason.as_bytes()));
     }
     text
 }

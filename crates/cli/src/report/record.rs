@@ -27,6 +27,7 @@ pub fn render_text(shown: &Shown, palette: &Palette) -> String {
         tests,
         bytes,
         notes,
+        unsteady,
         skipped,
         ended,
         seconds,
@@ -61,6 +62,15 @@ pub fn render_text(shown: &Shown, palette: &Palette) -> String {
     );
     for (note, count) in notes {
         let _ = writeln!(text, "  {} {note}", palette.dim(&format!("{count} ×")));
+    }
+    if !unsteady.is_empty() {
+        let _ = writeln!(
+            text,
+            "may come out otherwise the next time, because the program"
+        );
+    }
+    for (reason, count) in unsteady {
+        let _ = writeln!(text, "  {} {reason}", palette.dim(&format!("{count} ×")));
     }
     for (reason, count) in skipped {
         let what = counted(*count, "run");
@@ -112,6 +122,11 @@ pub fn render_json(shown: &Shown) -> String {
         .collect();
     let document = json!({
         "schema": super::SCHEMA,
+        "command": "record",
+        "stats": {"runs": summary.runs, "paths": 0, "queries": 0, "seconds": summary.seconds},
+        "losses": [],
+        "findings": [],
+        "targets": [],
         "exit": exit,
         "signal": signal,
         "runs": summary.runs,
@@ -121,6 +136,7 @@ pub fn render_json(shown: &Shown) -> String {
         "tests": summary.tests,
         "programs": programs,
         "notes": summary.notes,
+        "unsteady": summary.unsteady,
         "skipped": summary.skipped,
         "ended": summary.ended,
         "seconds": summary.seconds,
@@ -140,6 +156,7 @@ mod tests {
             end: Some(End::Exit(2)),
             runs: 3,
             scenarios: 2,
+            unsteady: [("asks the stars".to_owned(), 1)].into(),
             skipped: [("a debugger ran it", 1)].into(),
             ..Summary::default()
         };
@@ -154,6 +171,7 @@ mod tests {
             "failed (exit code 2)",
             "2 scenarios",
             "1 repeated",
+            "1 × asks the stars",
             "1 run not recorded",
         ] {
             assert!(text.contains(part), "{part}: {text}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use parallax_engine::archive::shell_quoted;
 use parallax_engine::finding::signal_name;
-use parallax_scenario::{Ending, Scenario};
+use parallax_scenario::{Ending, Scenario, Sink};
 
 use crate::console::printable;
 
@@ -20,6 +20,15 @@ pub fn command_line(program: &str, scenario: &Scenario) -> String {
     }
     words.push(program.to_owned());
     words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
+    for (number, sink) in [("", scenario.stdout), ("2", scenario.stderr)] {
+        match sink {
+            Sink::Read => {}
+            Sink::Full => words.push(format!("{number}>/dev/full")),
+            Sink::Closed => words.push(format!("{number}>&-")),
+            // As near as a shell comes to it.
+            Sink::Broken => words.push(format!("{number}> >(exec true)")),
+        }
+    }
     words.join(" ")
 }
 

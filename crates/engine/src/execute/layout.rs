@@ -3,6 +3,8 @@
 //! Links come after everything that is written through paths: a scenario can make a link to anywhere, and nothing of ours may be
 //! written through it.
 
+use std::collections::BTreeSet;
+use std::ffi::CString;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +12,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component as Part, Path};
 use std::sync::LazyLock;
 
-use super::ExecuteError;
+use super::{ExecuteError, order};
 use crate::scenario::{Bytes, Scenario, ktest};
 
 const FILE_MODE: u32 = 0o644;
@@ -44,6 +46,24 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
             .and_then(|()| write(&directory.join(path), contents))
             .map_err(failed(path))?;
     }
+    for (name, size) in &scenario.sizes {
+        let path = inside(name, scenario)?;
+        let contents = scenario.files.get(name);
+        // Contents that have grown beyond it are all there is.
+        if contents.is_some_and(|contents| (contents.len() as u64) < *size) {
+            let file = fs::File::options().write(true).open(directory.join(path));
+            file.and_then(|file| file.set_len(*size))
+                .map_err(failed(path))?;
+        }
+    }
+    for (name, first) in &scenario.hard_links {
+        let path = inside(name, scenario)?;
+        let first = directory.join(inside(first, scenario)?);
+        let parent = path.parent().unwrap_or(Path::new(""));
+        make_directories(directory, parent)
+            .and_then(|()| fs::hard_link(first, directory.join(path)))
+            .map_err(failed(path))?;
+    }
     if let Some((name, contents)) = ktest::layout(scenario) {
         let path = Path::new(name);
         write(&directory.join(path), &contents).map_err(failed(path))?;
@@ -55,16 +75,63 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
             .and_then(|()| symlink(target.as_os_str(), directory.join(path)))
             .map_err(failed(path))?;
     }
+    for (name, entries) in &scenario.listings {
+        let path = inside_or_root(name, scenario)?;
+        let full = directory.join(path);
+        // What is not there any more has no order.
+        if full.is_dir() && !scenario.links.contains_key(name) {
+            order::arrange(&full, entries).map_err(failed(path))?;
+        }
+    }
     // Children before their directories, which may lock us out.
-    for (name, mode) in scenario.modes.iter().rev() {
-        let path = inside(name, scenario)?;
+    let stamped: BTreeSet<&Bytes> = scenario.modes.keys().chain(scenario.times.keys()).collect();
+    for name in stamped.into_iter().rev() {
+        let path = inside_or_root(name, scenario)?;
         if scenario.links.contains_key(name) {
             return Err(ExecuteError::Outside(path.to_owned()));
         }
-        fs::set_permissions(directory.join(path), Permissions::from_mode(mode & 0o7777))
-            .map_err(failed(path))?;
+        let full = directory.join(path);
+        if let Some(time) = scenario.times.get(name) {
+            set_time(&full, *time).map_err(failed(path))?;
+        }
+        if let Some(mode) = scenario.modes.get(name) {
+            fs::set_permissions(full, Permissions::from_mode(mode & 0o7777))
+                .map_err(failed(path))?;
+        }
     }
     Ok(())
+}
+
+/// Sets when a file or directory was last changed and read, in nanoseconds since 1970.
+fn set_time(path: &Path, nanoseconds: i64) -> io::Result<()> {
+    const SECOND: i64 = 1_000_000_000;
+    let time = libc::timespec {
+        tv_sec: nanoseconds.div_euclid(SECOND),
+        tv_nsec: nanoseconds.rem_euclid(SECOND),
+    };
+    let path = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: a string that is ended, and two times.
+    let result = unsafe {
+        let times = [time; 2];
+        libc::utimensat(
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            times.as_ptr(),
+            libc::AT_SYMLINK_NOFOLLOW,
+        )
+    };
+    match result {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+/// As [`inside`], but an empty name means the root itself.
+fn inside_or_root<'n>(name: &'n Bytes, scenario: &Scenario) -> Result<&'n Path, ExecuteError> {
+    match name.is_empty() {
+        true => Ok(Path::new("")),
+        false => inside(name, scenario),
+    }
 }
 
 /// The path, if it stays below the root, and does not lead through one of the scenario's links.
@@ -152,6 +219,32 @@ mod tests {
     }
 
     #[test]
+    fn sizes_times_and_further_names_are_made() {
+        use std::os::unix::fs::MetadataExt;
+        let long_ago = 978_307_200_500_000_000;
+        let scenario = Scenario {
+            files: [("d/file".into(), "text".into())].into(),
+            sizes: [("d/file".into(), 5000)].into(),
+            hard_links: [("other/name".into(), "d/file".into())].into(),
+            times: [("d/file".into(), long_ago), ("d".into(), -1)].into(),
+            modes: [("d".into(), 0o500), (Bytes::default(), 0o700)].into(),
+            ..Scenario::default()
+        };
+        let root = laid_out(&scenario).unwrap();
+        let status = |name: &str| fs::symlink_metadata(root.path().join(name)).unwrap();
+        let file = status("other/name");
+        assert_eq!((file.len(), file.nlink()), (5000, 2));
+        assert_eq!(file.ino(), status("d/file").ino());
+        assert_eq!(
+            (file.mtime(), file.mtime_nsec()),
+            (978_307_200, 500_000_000)
+        );
+        assert_eq!(status("d").mtime(), -1);
+        assert_eq!(mode(root.path()), 0o700);
+        fs::set_permissions(root.path().join("d"), Permissions::from_mode(0o755)).unwrap();
+    }
+
+    #[test]
     fn nothing_is_written_outside_or_through_a_link() {
         let elsewhere = tempfile::tempdir().unwrap();
         let before = mode(elsewhere.path());
@@ -169,6 +262,21 @@ mod tests {
             },
             Scenario {
                 modes: [("link".into(), 0o777)].into(),
+                links: link.clone().into(),
+                ..Scenario::default()
+            },
+            Scenario {
+                files: [("file".into(), "x".into())].into(),
+                hard_links: [("link/file".into(), "file".into())].into(),
+                links: link.clone().into(),
+                ..Scenario::default()
+            },
+            Scenario {
+                hard_links: [("mine".into(), "../../etc/passwd".into())].into(),
+                ..Scenario::default()
+            },
+            Scenario {
+                times: [("link".into(), 0)].into(),
                 links: link.clone().into(),
                 ..Scenario::default()
             },

@@ -5,6 +5,7 @@
 
 mod later;
 mod layout;
+mod order;
 mod ready;
 mod request;
 mod scratch;
@@ -28,7 +29,7 @@ use crate::run::keeper::Stage;
 use crate::run::prepare::{VARIABLES, high_descriptor};
 use crate::run::{End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
-use crate::scenario::{Scenario, ktest};
+use crate::scenario::{Scenario, Sink, ktest};
 use crate::shared::Shared;
 pub use later::Later;
 pub use layout::lay_out;
@@ -277,7 +278,9 @@ impl Executor {
             &numbers,
         )?;
         message.request.umask = scenario.umask.unwrap_or(UMASK);
-        message.request.closed_stdin = scenario.closed_stdin.into();
+        message.request.closed = u32::from(scenario.closed_stdin)
+            | u32::from(scenario.stdout == Sink::Closed) << 1
+            | u32::from(scenario.stderr == Sink::Closed) << 2;
         Ok(message)
     }
 

@@ -11,7 +11,7 @@ use super::ExecuteError;
 use super::request::Message;
 use super::scratch;
 use super::server::Server;
-use super::watch::{Bounds, Finished, WatchError, watch};
+use super::watch::{Bounds, Finished, Streams, WatchError, watch};
 use crate::play::{Address, AddressError, Clients, Sockets};
 use crate::run::RunError;
 use crate::run::prepare::memory_file;
@@ -42,7 +42,11 @@ impl Run<'_> {
             .server
             .map_or(&self.init.socket, |server| &server.socket);
         let root = self.init.process;
-        let run = || watch(socket, root, self.message, stdin.as_fd(), &shared, bounds);
+        let streams = Streams {
+            stdin: stdin.as_fd(),
+            sinks: [self.scenario.stdout, self.scenario.stderr],
+        };
+        let run = || watch(socket, root, self.message, streams, &shared, bounds);
         let Some(clients) = self.clients(bounds.output, sockets)? else {
             return run();
         };

@@ -1,5 +1,6 @@
 //! One run, watched over a socket: output is collected, limits are kept.
 
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
@@ -11,6 +12,7 @@ use super::ExecuteError;
 use super::request::Message;
 use crate::run::output::Collector;
 use crate::run::{Captured, End, Output, RunError, memory, processes};
+use crate::scenario::Sink;
 use crate::wire;
 
 /// How long the processes of a run may take to end before they are given up.
@@ -56,12 +58,20 @@ impl<E: Into<ExecuteError>> From<E> for WatchError {
     }
 }
 
+/// The program's standard streams.
+#[derive(Clone, Copy)]
+pub(super) struct Streams<'s> {
+    pub stdin: BorrowedFd<'s>,
+    /// What standard output and standard error are.
+    pub sinks: [Sink; 2],
+}
+
 /// Asks for a run and waits for its end. `root` is the process below which all of its processes are.
 pub(super) fn watch(
     socket: &UnixStream,
     root: libc::pid_t,
     message: &Message,
-    stdin: BorrowedFd<'_>,
+    streams: Streams<'_>,
     shared: &[BorrowedFd<'_>],
     bounds: &Bounds,
 ) -> Result<Finished, WatchError> {
@@ -72,12 +82,24 @@ pub(super) fn watch(
     let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
         unreachable!("output is captured");
     };
-    let mut descriptors = vec![stdin, stdout.as_fd(), stderr.as_fd()];
+    let mut outputs = [stdout, stderr];
+    for (number, sink) in streams.sinks.into_iter().enumerate() {
+        match sink {
+            // Whether a stream is closed is the request's to say.
+            Sink::Read | Sink::Closed => {}
+            Sink::Full => {
+                let full = File::options().write(true).open("/dev/full");
+                outputs[number] = full.map_err(system("open /dev/full"))?.into();
+            }
+            Sink::Broken => collector.stop_reading(number),
+        }
+    }
+    let mut descriptors = vec![streams.stdin, outputs[0].as_fd(), outputs[1].as_fd()];
     descriptors.extend_from_slice(shared);
     let started = Instant::now();
     wire::send_request(socket, &message.request, &message.body, &descriptors)
         .map_err(|_| WatchError::Lost("nobody takes requests"))?;
-    drop((stdout, stderr));
+    drop(outputs);
     let mut ended_by_us: Option<(End, Instant)> = None;
     let mut next_look = started + INTERVAL;
     let mut failed = None;

@@ -1,6 +1,6 @@
 //! What can be left out of a scenario as a whole.
 
-use crate::scenario::{Bytes, Scenario};
+use crate::scenario::{Bytes, Scenario, Sink};
 
 /// A part that a scenario can do without.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,11 @@ pub(super) enum Piece {
     Link(Bytes),
     Directory(Bytes),
     Mode(Bytes),
+    HardLink(Bytes),
+    Size(Bytes),
+    Time(Bytes),
+    Listing(Bytes),
+    Sinks,
     Umask,
     Name,
 }
@@ -28,6 +33,13 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Piece> {
     pieces.extend(scenario.links.keys().cloned().map(Piece::Link));
     pieces.extend(scenario.directories.iter().cloned().map(Piece::Directory));
     pieces.extend(scenario.modes.keys().cloned().map(Piece::Mode));
+    pieces.extend(scenario.hard_links.keys().cloned().map(Piece::HardLink));
+    pieces.extend(scenario.sizes.keys().cloned().map(Piece::Size));
+    pieces.extend(scenario.times.keys().cloned().map(Piece::Time));
+    pieces.extend(scenario.listings.keys().cloned().map(Piece::Listing));
+    if [scenario.stdout, scenario.stderr] != [Sink::Read; 2] {
+        pieces.push(Piece::Sinks);
+    }
     pieces.extend(scenario.env.keys().cloned().map(Piece::Variable));
     pieces.extend(scenario.umask.map(|_| Piece::Umask));
     pieces.extend(scenario.name.as_ref().map(|_| Piece::Name));
@@ -57,21 +69,42 @@ pub(super) fn without(scenario: &Scenario, pieces: &[Piece]) -> Scenario {
             }
             Piece::File(path) => {
                 rest.files.remove(path);
-                rest.modes.remove(path);
+                rest.sizes.remove(path);
+                rest.hard_links.retain(|_, file| file != path);
+                forget(&mut rest, path);
             }
             Piece::Link(path) => {
                 rest.links.remove(path);
             }
             Piece::Directory(path) => {
                 rest.directories.remove(path);
-                rest.modes.remove(path);
+                forget(&mut rest, path);
             }
             Piece::Mode(path) => {
                 rest.modes.remove(path);
             }
+            Piece::HardLink(path) => {
+                rest.hard_links.remove(path);
+            }
+            Piece::Size(path) => {
+                rest.sizes.remove(path);
+            }
+            Piece::Time(path) => {
+                rest.times.remove(path);
+            }
+            Piece::Listing(path) => {
+                rest.listings.remove(path);
+            }
+            Piece::Sinks => [rest.stdout, rest.stderr] = [Sink::Read; 2],
             Piece::Umask => rest.umask = None,
             Piece::Name => rest.name = None,
         }
     }
     rest
+}
+
+/// What is known of a path besides what is there.
+fn forget(scenario: &mut Scenario, path: &Bytes) {
+    scenario.modes.remove(path);
+    scenario.times.remove(path);
 }

@@ -90,6 +90,13 @@ impl Collector {
             .collect()
     }
 
+    /// Closes our end of standard output (0) or standard error (1): who writes there finds a broken pipe.
+    pub fn stop_reading(&mut self, number: usize) {
+        if let Some(stream) = self.streams.get_mut(number) {
+            stream.reader = None;
+        }
+    }
+
     /// Reads what is there; how many bytes.
     pub fn read_available(&mut self) -> u64 {
         let streams = self.streams.iter_mut();

@@ -468,9 +468,11 @@ impl Run<'_> {
             }
             libc::fcntl(self.plan.socket, libc::F_SETFD, libc::FD_CLOEXEC);
             libc::umask(self.request.umask as libc::mode_t);
-            if self.request.closed_stdin != 0 {
+            for stream in 0..STREAMS as RawFd {
                 // Last, so that nothing else gets its number.
-                libc::close(0);
+                if self.request.closed & 1 << stream != 0 {
+                    libc::close(stream);
+                }
             }
             libc::execve(strings.program, strings.argv, strings.envp);
             (Step::Execute, errno())

@@ -95,13 +95,7 @@ impl<'a> Environments<'a> {
                 chosen.insert(name.to_vec(), value.to_vec());
             }
         }
-        // Every run has a fixed locale unless its scenario says otherwise: an empty LC_ALL says that the others count.
-        let has_locale = chosen.iter().any(|(name, value)| {
-            !value.is_empty() && (name.starts_with(b"LC_") || name == b"LANG")
-        });
-        if has_locale {
-            chosen.entry(b"LC_ALL".to_vec()).or_default();
-        }
+        settle_locale(&mut chosen);
         chosen
     }
 
@@ -129,6 +123,28 @@ impl<'a> Environments<'a> {
             .any(|part| part == terminated);
         self.known.insert(key, found);
         found
+    }
+}
+
+/// Leaves of the variables about the locale those that decide. Every run has a fixed one unless its scenario says otherwise.
+fn settle_locale(chosen: &mut BTreeMap<Vec<u8>, Vec<u8>>) {
+    let all: &[u8] = b"LC_ALL";
+    let is_locale = |name: &[u8]| name == b"LANG" || name.starts_with(b"LC_");
+    match chosen.get(all).map(Vec::as_slice) {
+        // It counts before all others.
+        Some(value) if !value.is_empty() => {
+            if matches!(value, b"C" | b"POSIX") {
+                chosen.remove(b"LANGUAGE".as_slice());
+            }
+            chosen.retain(|name, _| name == all || !is_locale(name));
+        }
+        // Set but empty, it says that the others count.
+        _ => {
+            let is_set = |(name, value): (&Vec<u8>, &Vec<u8>)| !value.is_empty() && is_locale(name);
+            if chosen.iter().any(is_set) {
+                chosen.insert(all.to_vec(), Vec::new());
+            }
+        }
     }
 }
 
@@ -217,6 +233,14 @@ mod tests {
         let environment = b"abs_srcdir=/x\0PATH=/bin\0HOW=b\0PWD=/t\0LANG=de\0QQ=1\0";
         let chosen = choose(&start(environment, parent, b"p\0"), &[]);
         assert_eq!(chosen, ["HOW=b", "LANG=de", "LC_ALL=", "QQ=1"]);
+    }
+
+    #[test]
+    fn of_the_locale_only_what_decides_is_kept() {
+        let chosen = |environment: &[u8]| choose(&start(environment, environment, b"p\0"), &[]);
+        assert_eq!(chosen(b"LANG=de\0LC_ALL=C\0LANGUAGE=fr\0"), ["LC_ALL=C"]);
+        assert_eq!(chosen(b"LC_CTYPE=de\0"), ["LC_ALL=", "LC_CTYPE=de"]);
+        assert!(chosen(b"LANG=\0").len() < 2);
     }
 
     #[test]

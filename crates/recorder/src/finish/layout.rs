@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use parallax_scenario::{Bytes, Scenario};
 
 use super::rewrite::Rewriter;
-use crate::files::{Contents, Found};
+use crate::found::{Contents, Found};
 
 const USUAL_FILE: u32 = 0o644;
 const USUAL_DIRECTORY: u32 = 0o755;
+/// Files are made as large as they were up to this size: reading zeros takes its time, too.
+const LARGEST: u64 = 1 << 30;
 
 /// Everything that was there, and the directory that all of it is relative to.
 pub struct Layout {
@@ -78,34 +80,69 @@ impl Layout {
 
     /// Puts everything below the root into a scenario.
     pub fn fill(self, scenario: &mut Scenario, rewriter: &Rewriter, notes: &mut BTreeSet<String>) {
+        let mut by_identity = BTreeMap::new();
         for (path, found) in self.found {
-            let Some(name) = relative(&self.root, &path).filter(|name| !name.is_empty()) else {
+            let Some(name) = relative(&self.root, &path) else {
                 continue;
             };
             match found {
-                Found::Absent | Found::Binary | Found::Special => {}
-                Found::Directory { mode, .. } => {
-                    if mode != USUAL_DIRECTORY {
+                Found::Directory {
+                    mode,
+                    listed,
+                    is_meant,
+                    stamp,
+                } => {
+                    let is_root = name.is_empty();
+                    if mode != USUAL_DIRECTORY && (is_meant || !is_root) {
                         scenario.modes.insert(name.clone(), mode);
                     }
-                    scenario.directories.insert(name);
+                    if let Some(entries) = listed.filter(|entries| entries.len() > 1) {
+                        let entries = entries.iter().map(|name| name.as_bytes().into());
+                        scenario.listings.insert(name.clone(), entries.collect());
+                    }
+                    if !is_root {
+                        scenario
+                            .times
+                            .extend(stamp.time.map(|at| (name.clone(), at)));
+                        scenario.directories.insert(name);
+                    }
                 }
+                _ if name.is_empty() => {}
+                Found::Absent | Found::Binary | Found::Special => {}
                 Found::Link { target } => {
                     let target = rewriter.apply(target.as_bytes());
                     scenario.links.insert(name, target.into());
                 }
-                Found::File { mode, contents, .. } => {
+                Found::File {
+                    mode,
+                    contents,
+                    stamp,
+                    ..
+                } => {
+                    let known = match stamp.names > 1 {
+                        true => by_identity.insert(stamp.identity, name.clone()),
+                        false => None,
+                    };
+                    if let Some(first) = known {
+                        by_identity.insert(stamp.identity, first.clone());
+                        add_name(scenario, &first, name, contents);
+                        continue;
+                    }
                     if mode != USUAL_FILE {
                         scenario.modes.insert(name.clone(), mode);
                     }
+                    scenario
+                        .times
+                        .extend(stamp.time.map(|at| (name.clone(), at)));
                     let shown = String::from_utf8_lossy(&name).into_owned();
-                    let bytes = match contents {
-                        Contents::Unread | Contents::Unreadable => Vec::new(),
-                        Contents::Whole(bytes) => bytes,
+                    let (bytes, size) = match contents {
+                        Contents::Unread => (Vec::new(), 0),
+                        Contents::Unreadable => (Vec::new(), stamp.size),
+                        Contents::Whole(bytes) => (bytes, 0),
                         Contents::Part(bytes, size) => {
                             let kept = bytes.len();
                             notes.insert(format!("{shown}: {kept} of {size} bytes are kept"));
-                            bytes
+                            (bytes, size)
                         }
                     };
                     let bytes = if rewriter.concerns(&bytes) {
@@ -114,12 +151,27 @@ impl Layout {
                     } else {
                         bytes
                     };
+                    if size > bytes.len() as u64 && size <= LARGEST {
+                        scenario.sizes.insert(name.clone(), size);
+                    }
                     scenario.files.insert(name, bytes.into());
                 }
             }
         }
         drop_implied(scenario);
     }
+}
+
+/// A file has one more name. What is known of it may only be known by this one.
+fn add_name(scenario: &mut Scenario, first: &Bytes, name: Bytes, contents: Contents) {
+    if let Contents::Whole(bytes) = contents
+        && let Some(known) = scenario.files.get_mut(first)
+        && known.is_empty()
+    {
+        scenario.sizes.remove(first);
+        *known = bytes.into();
+    }
+    scenario.hard_links.insert(name, first.clone());
 }
 
 /// Directories that files, links or other directories lie in need not be named.
@@ -146,20 +198,24 @@ fn relative(root: &Path, path: &Path) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::found::Stamp;
+    use crate::proc::Identity;
 
     fn file(text: &str) -> Found {
         Found::File {
             mode: 0o644,
             contents: Contents::Whole(text.into()),
             is_changed: false,
+            stamp: Stamp::default(),
         }
     }
 
     fn directory(mode: u32) -> Found {
         Found::Directory {
             mode,
-            is_listed: false,
+            listed: None,
             is_meant: true,
+            stamp: Stamp::default(),
         }
     }
 
@@ -201,8 +257,9 @@ mod tests {
     fn directories_on_the_way_to_nothing_do_not_move_the_root() {
         let passed = Found::Directory {
             mode: 0o755,
-            is_listed: false,
+            listed: None,
             is_meant: false,
+            stamp: Stamp::default(),
         };
         let found = [("/p/src", passed), ("/p/src/none", Found::Absent)];
         let (root, _) = scenario(&found, "/p/t", "/p");
@@ -225,5 +282,70 @@ mod tests {
         );
         assert_eq!(scenario.files.len(), 1);
         assert!(scenario.directories.contains(&Bytes::from("empty")));
+    }
+
+    #[test]
+    fn names_of_one_file_have_one_content_and_old_files_their_time() {
+        let named = |contents| Found::File {
+            mode: 0o600,
+            contents,
+            is_changed: false,
+            stamp: Stamp {
+                time: Some(5),
+                identity: Identity {
+                    device: 1,
+                    number: 2,
+                },
+                names: 2,
+                size: 1,
+                is_fresh: false,
+            },
+        };
+        let found = [
+            ("/p/a", named(Contents::Unread)),
+            ("/p/b", named(Contents::Whole("x".into()))),
+        ];
+        let (_, scenario) = scenario(&found, "/p", "/p");
+        let a = Bytes::from("a");
+        assert_eq!(scenario.files, [(a.clone(), "x".into())].into());
+        assert_eq!(scenario.hard_links, [("b".into(), a.clone())].into());
+        assert_eq!(scenario.times, [(a.clone(), 5)].into());
+        assert_eq!(scenario.modes, [(a, 0o600)].into());
+    }
+
+    #[test]
+    fn what_is_kept_in_part_or_cannot_be_read_has_its_size() {
+        let stamp = Stamp {
+            size: 7,
+            ..Stamp::default()
+        };
+        let unread = |contents| Found::File {
+            mode: 0o644,
+            contents,
+            is_changed: false,
+            stamp,
+        };
+        let found = [
+            ("/p/part", unread(Contents::Part("ab".into(), 7))),
+            ("/p/secret", unread(Contents::Unreadable)),
+        ];
+        let (_, scenario) = scenario(&found, "/p", "/p");
+        let expected = [("part".into(), 7), ("secret".into(), 7)];
+        assert_eq!(scenario.sizes, expected.into());
+    }
+
+    #[test]
+    fn listed_entries_keep_their_order() {
+        let listed = Found::Directory {
+            mode: 0o700,
+            listed: Some(vec!["b".into(), "a".into()]),
+            is_meant: true,
+            stamp: Stamp::default(),
+        };
+        let found = [("/p", listed), ("/p/a", file("")), ("/p/b", file(""))];
+        let (_, scenario) = scenario(&found, "/p", "/p");
+        let order = vec!["b".into(), "a".into()];
+        assert_eq!(scenario.listings, [(Bytes::default(), order)].into());
+        assert_eq!(scenario.modes, [(Bytes::default(), 0o700)].into());
     }
 }

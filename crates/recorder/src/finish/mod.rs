@@ -5,10 +5,11 @@ mod layout;
 mod rewrite;
 mod test;
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use parallax_scenario::{Bytes, Ending, Listening, Recorded, Scenario, WORK};
+use parallax_scenario::{Bytes, Ending, Listening, Recorded, Scenario, Sink, WORK};
 
 use crate::files::Files;
 use crate::programs::Program;
@@ -59,13 +60,17 @@ impl<'a> Finisher<'a> {
             server,
             signal,
             has_executed,
+            executed,
             mut notes,
+            mut unsteady,
             ..
         } = recording;
         let seconds = began.elapsed().as_secs_f64();
         notes.append(&mut files.notes);
         notes.extend(outside_notes(&files));
-        let libraries = std::mem::take(&mut files.libraries);
+        let mut libraries = std::mem::take(&mut files.libraries);
+        libraries.extend(executed);
+        let inodes = files.inodes();
         let program = &self.programs[start.program];
 
         let highest = self.territory.highest(&start.directory);
@@ -135,12 +140,12 @@ impl<'a> Finisher<'a> {
                 answers.push(rewriter.apply(&connection.sent.bytes).into());
             }
         }
+        scenario.stdout = sink(&stdout, &mut unsteady);
+        scenario.stderr = sink(&stderr, &mut unsteady);
+        if prints_number(&stdout.written.bytes, &inodes) {
+            unsteady.insert("prints the number of a file (inode or device)");
+        }
         let mut printed = |output: Output, what: &str| -> Bytes {
-            match &output.descriptor {
-                None => drop(notes.insert(format!("{what} was closed"))),
-                Some(own) if own.is_full() => drop(notes.insert(format!("{what} was /dev/full"))),
-                Some(_) => {}
-            }
             if output.written.lost > 0 {
                 notes.insert(cut(what, output.written.lost));
             }
@@ -166,9 +171,32 @@ impl<'a> Finisher<'a> {
             result,
             test: test::name(&start, self.trees),
             notes: notes.into_iter().collect(),
+            unsteady: unsteady.into_iter().map(str::to_owned).collect(),
             seconds,
         }
     }
+}
+
+/// What an output was.
+fn sink(output: &Output, unsteady: &mut BTreeSet<&'static str>) -> Sink {
+    match &output.descriptor {
+        None => Sink::Closed,
+        Some(own) if own.is_full() => Sink::Full,
+        Some(_) if output.is_broken && output.written.bytes.is_empty() => Sink::Broken,
+        Some(_) => {
+            if output.is_broken {
+                unsteady.insert("its reader went away before it had printed everything");
+            }
+            Sink::Read
+        }
+    }
+}
+
+/// Whether one of some numbers stands in a text by itself.
+fn prints_number(text: &[u8], numbers: &BTreeSet<u64>) -> bool {
+    let words = text.split(|byte| !byte.is_ascii_alphanumeric());
+    let mut texts = words.filter_map(|word| std::str::from_utf8(word).ok());
+    texts.any(|word| word.parse().is_ok_and(|number| numbers.contains(&number)))
 }
 
 fn cut(what: &str, lost: u64) -> String {
@@ -194,11 +222,7 @@ fn pauses(connection: &Connection) -> Vec<u64> {
         .collect()
 }
 
-fn fill_stdin(
-    scenario: &mut Scenario,
-    stdin: Stdin,
-    notes: &mut std::collections::BTreeSet<String>,
-) {
+fn fill_stdin(scenario: &mut Scenario, stdin: Stdin, notes: &mut BTreeSet<String>) {
     match stdin {
         Stdin::Closed => scenario.closed_stdin = true,
         Stdin::Empty | Stdin::File { contents: None, .. } => {}

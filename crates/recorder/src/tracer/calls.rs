@@ -1,8 +1,9 @@
 //! What the system calls of recorded programs say.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use super::Tracer;
 use super::table::{Pending, Shared};
@@ -60,7 +61,14 @@ impl Tracer<'_> {
             self.open(pid, call);
         } else if let Some(known) = path_call(number) {
             let interest = match number {
-                libc::SYS_execve | libc::SYS_execveat => Interest::Execute,
+                libc::SYS_execve | libc::SYS_execveat => {
+                    self.each(group, |recording, _, _| recording.has_executed = true);
+                    Interest::Execute
+                }
+                libc::SYS_statfs => {
+                    self.doubt(group, "asks how full a file system is");
+                    Interest::Glance
+                }
                 _ => Interest::Glance,
             };
             let look = Look {
@@ -81,6 +89,8 @@ impl Tracer<'_> {
         } else if let Some(copy) = copy_call(number) {
             let (from, to) = (call.descriptor(copy.from), call.descriptor(copy.to));
             until = self.copy(pid, group, call, from, to);
+        } else if number == libc::SYS_kill {
+            self.kill(group, call.arguments[0] as Pid);
         } else if number == libc::SYS_listen {
             return self.listen(pid, group, call);
         } else if matches!(number, libc::SYS_accept | libc::SYS_accept4) {
@@ -95,7 +105,11 @@ impl Tracer<'_> {
     }
 
     /// Calls `action` for every recording that a process is part of.
-    fn each(&mut self, group: Pid, mut action: impl FnMut(&mut Recording, &Territory, &Limits)) {
+    pub(super) fn each(
+        &mut self,
+        group: Pid,
+        mut action: impl FnMut(&mut Recording, &Territory, &Limits),
+    ) {
         let Some(process) = self.table.processes.get(&group) else {
             return;
         };
@@ -110,6 +124,35 @@ impl Tracer<'_> {
         self.each(group, |recording, _, _| {
             recording.notes.insert(note.to_owned());
         });
+    }
+
+    /// What the program does may come out otherwise the next time.
+    fn doubt(&mut self, group: Pid, reason: &'static str) {
+        self.each(group, |recording, _, _| {
+            recording.unsteady.insert(reason);
+        });
+    }
+
+    /// A process is about to send a signal.
+    fn kill(&mut self, group: Pid, target: Pid) {
+        // 0 is its own group of processes, which it shares with whoever started it.
+        let leader = match target {
+            0 => return,
+            -1 => None,
+            _ => self.table.processes.get(&target.abs()),
+        };
+        let is_own = |shared: &Shared| {
+            leader.is_some_and(|leader| leader.recordings.iter().any(|of| Rc::ptr_eq(of, shared)))
+        };
+        if let Some(process) = self.table.processes.get(&group) {
+            for shared in &process.recordings {
+                if !is_own(shared)
+                    && let Some(recording) = &mut *shared.borrow_mut()
+                {
+                    recording.unsteady.insert("signals processes of others");
+                }
+            }
+        }
     }
 
     fn touch(&mut self, group: Pid) {
@@ -138,7 +181,11 @@ impl Tracer<'_> {
 
     fn look(&mut self, pid: Pid, call: &Call, argument: PathArgument, look: Look) {
         if let Some(path) = self.path(pid, call, argument) {
-            self.look_at(pid, &path, look);
+            // A link with a slash behind it means what it leads to.
+            let text = path.as_os_str().as_bytes();
+            let is_directory = text.ends_with(b"/") || text.ends_with(b"/.");
+            let follow = look.follow || is_directory;
+            self.look_at(pid, &path, Look { follow, ..look });
         }
     }
 
@@ -350,6 +397,13 @@ impl Tracer<'_> {
         match pending {
             Pending::Transfer { call, takers } if result > 0 => {
                 self.transfer(pid, &call, result as usize, &takers);
+            }
+            Pending::Transfer { takers, .. } if result == -i64::from(libc::EPIPE) => {
+                for (shared, channel) in takers {
+                    if let Some(recording) = &mut *shared.borrow_mut() {
+                        recording.break_off(channel);
+                    }
+                }
             }
             Pending::Copy {
                 from,

@@ -34,10 +34,16 @@ impl Tracer<'_> {
         let Some((path, metadata)) = proc::executable(pid) else {
             return self.go_on(pid, Until::Event, 0);
         };
+        let program = self.setting.programs.find(&path, &metadata);
+        if program.is_some() {
+            self.each(pid, |recording, _, _| {
+                recording.executed.insert(path.clone());
+            });
+        }
         if programs::is_tracer(&path) && self.leave_to_tracer(pid) {
             return;
         }
-        match self.setting.programs.find(&path, &metadata) {
+        match program {
             Some(program) => self.begin(pid, program, path),
             None => self.go_on(pid, Until::Event, 0),
         }

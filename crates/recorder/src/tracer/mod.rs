@@ -32,6 +32,7 @@ pub use launch::Command;
 
 /// `SIGTRAP` of a stop at a system call.
 const CALL_STOP: i32 = libc::SIGTRAP | 0x80;
+const SIGNAL_FROM_ELSEWHERE: &str = "gets a signal from another process";
 /// How long processes may go on after the test command has ended.
 const LINGER: Duration = Duration::from_secs(2);
 /// How often is looked whether they have ended.
@@ -168,7 +169,11 @@ impl Tracer<'_> {
             for shared in process.recordings {
                 let is_main = |recording: &mut Recording| recording.main == pid;
                 let recording = shared.borrow_mut().take_if(is_main);
-                if let Some(recording) = recording {
+                if let Some(mut recording) = recording {
+                    // The one signal that comes without being announced.
+                    if end == End::Signal(libc::SIGKILL) {
+                        recording.unsteady.insert(SIGNAL_FROM_ELSEWHERE);
+                    }
                     (self.setting.finished)(recording, end);
                 }
             }
@@ -227,7 +232,30 @@ impl Tracer<'_> {
         self.table.add(child, group, is_thread);
     }
 
+    /// Whether a signal comes from a process that has nothing to do with a recording: how a run goes on after that is not
+    /// for the scenario to say.
+    fn doubt_signal(&mut self, pid: Pid) {
+        let Some(sender) = ptrace::sender(pid) else {
+            return;
+        };
+        let sender = self.table.processes.get(&sender);
+        let Some(task) = self.table.tasks.get(&pid) else {
+            return;
+        };
+        let Some(process) = self.table.processes.get(&task.group) else {
+            return;
+        };
+        for shared in &process.recordings {
+            let is_own = sender
+                .is_some_and(|sender| sender.recordings.iter().any(|of| Rc::ptr_eq(of, shared)));
+            if !is_own && let Some(recording) = &mut *shared.borrow_mut() {
+                recording.unsteady.insert(SIGNAL_FROM_ELSEWHERE);
+            }
+        }
+    }
+
     fn note_signal(&mut self, pid: Pid, signal: i32) {
+        self.doubt_signal(pid);
         let can_end = matches!(
             signal,
             libc::SIGHUP

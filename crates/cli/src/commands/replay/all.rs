@@ -154,6 +154,10 @@ impl<'w> Worker<'w> {
     fn run(&mut self, task: &Task, is_checked: bool) -> Result<Option<Missed>, Failure> {
         let scenario = self.store.get(&task.id)?;
         let notes = scenario.recorded.notes.clone();
+        let mut unsteady = scenario.recorded.unsteady.clone();
+        if scenario.others > 0 {
+            unsteady.push("was recorded with different results".to_owned());
+        }
         let what = What::recorded(task.id.clone(), scenario.recorded);
         let program = &task.subject.program;
         if !self.replayers.contains_key(program) {
@@ -167,6 +171,7 @@ impl<'w> Worker<'w> {
             id: task.id.clone(),
             command: report::command_line(&what),
             notes: notes.clone(),
+            unsteady: unsteady.clone(),
             why,
         };
         let seen = match replayer.run(&what.scenario) {

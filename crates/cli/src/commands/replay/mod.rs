@@ -168,7 +168,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         ending,
         names: &what.names,
     });
-    let report = ReplayReport::new(&what.scenario, &what.title, reference, &shown, window);
+    let report = ReplayReport::new(&what, reference, &shown, window);
     if arguments.json {
         console::print_data(&report::json(&report))?;
     } else {

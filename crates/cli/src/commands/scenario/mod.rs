@@ -85,6 +85,7 @@ impl Runner {
             result: finding::ending(&outcome),
             test,
             notes,
+            unsteady: Vec::new(),
             seconds: outcome.duration.as_secs_f64(),
         })
     }

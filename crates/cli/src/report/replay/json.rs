@@ -37,8 +37,9 @@ pub fn json(report: &ReplayReport<'_>) -> String {
         "losses": [],
         "findings": [],
         "targets": [],
-        "id": report.title,
-        "scenario": report.scenario,
+        "id": report.what.title,
+        "program": report.what.program,
+        "scenario": report.what.scenario,
         "recorded": report.reference.map(|reference| reference.ending),
         "replayed": runs.collect::<Vec<Value>>(),
         "same": report.is_same(),
@@ -65,6 +66,7 @@ pub fn all_json(report: &AllReport) -> String {
             "differences": differences,
             "error": error,
             "notes": missed.notes,
+            "unsteady": missed.unsteady,
         })
     };
     let document = json!({
@@ -74,7 +76,8 @@ pub fn all_json(report: &AllReport) -> String {
         "losses": [],
         "findings": [],
         "targets": [],
-        "same": report.total - report.missed.len(),
+        "same": report.same(),
+        "unsteady": report.unsteady(),
         "missed": report.missed.iter().map(missed).collect::<Vec<Value>>(),
     });
     format!("{document}\n")

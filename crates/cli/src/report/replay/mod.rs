@@ -5,7 +5,7 @@ mod text;
 
 use parallax_engine::compare::{Difference, Names, Side, Window, compare};
 use parallax_engine::replay::{Build, Seen};
-use parallax_engine::scenario::{Ending, Scenario};
+use parallax_engine::scenario::Ending;
 
 use crate::commands::replay::What;
 
@@ -28,8 +28,7 @@ pub struct Shown {
 }
 
 pub struct ReplayReport<'a> {
-    pub title: &'a str,
-    pub scenario: &'a Scenario,
+    pub what: &'a What,
     pub reference: Option<Reference<'a>>,
     pub shown: &'a [Shown],
     /// Of each of those, against the reference, or against the first of them.
@@ -38,8 +37,7 @@ pub struct ReplayReport<'a> {
 
 impl<'a> ReplayReport<'a> {
     pub fn new(
-        scenario: &'a Scenario,
-        title: &'a str,
+        what: &'a What,
         reference: Option<Reference<'a>>,
         shown: &'a [Shown],
         window: Window,
@@ -58,8 +56,7 @@ impl<'a> ReplayReport<'a> {
             all
         };
         ReplayReport {
-            title,
-            scenario,
+            what,
             reference,
             differences: shown.iter().map(differences).collect(),
             shown,
@@ -93,6 +90,8 @@ pub struct Missed {
     pub command: String,
     /// Limits that the recording met.
     pub notes: Vec<String>,
+    /// Why it may come out otherwise. Then it is told, but does not count.
+    pub unsteady: Vec<String>,
     pub why: Why,
 }
 
@@ -106,10 +105,20 @@ pub struct AllReport {
 }
 
 impl AllReport {
-    /// How many were the same.
+    pub fn same(&self) -> usize {
+        self.total - self.missed.len()
+    }
+
+    /// How many were different, and may be.
+    pub fn unsteady(&self) -> usize {
+        let missed = self.missed.iter();
+        missed.filter(|one| !one.unsteady.is_empty()).count()
+    }
+
+    /// How many were the same, of those that count.
     pub fn percent(&self) -> f64 {
-        let same = self.total - self.missed.len();
-        100.0 * same as f64 / self.total.max(1) as f64
+        let counting = self.total - self.unsteady();
+        100.0 * self.same() as f64 / counting.max(1) as f64
     }
 
     pub fn rate(&self) -> f64 {

@@ -4,11 +4,12 @@ use std::fmt::Write as _;
 
 use parallax_engine::archive::shell_quoted;
 use parallax_engine::compare::{Difference, Line, end_in_words};
-use parallax_engine::scenario::{Bytes, Ending, Scenario};
+use parallax_engine::scenario::{Bytes, Ending};
 
 use super::{AllReport, Missed, ReplayReport, Shown, Why};
 use crate::commands::replay::What;
 use crate::console::{self, Palette, printable, shorten};
+use crate::report::scenario;
 use crate::size::{counted, show_bytes};
 
 /// Lines of a difference that are shown.
@@ -17,8 +18,8 @@ const CONTEXT: usize = 2;
 
 pub fn text(report: &ReplayReport<'_>) -> String {
     let width = console::width();
-    let mut text = format!("{}  {}\n", Palette.heading("replay"), report.title);
-    let command = words(report.scenario);
+    let mut text = format!("{}  {}\n", Palette.heading("replay"), report.what.title);
+    let command = command_line(report.what);
     let _ = writeln!(text, "  {}\n", shorten(&command, width.saturating_sub(2)));
     text.push_str(&table(report, width));
     for (shown, differences) in report.shown.iter().zip(&report.differences) {
@@ -150,26 +151,15 @@ fn diff_line(line: Option<&Line>, width: usize) -> String {
 /// The command line, as a shell would take it.
 pub fn command_line(what: &What) -> String {
     let name = match what.program.is_empty() {
-        true => String::new(),
-        false => printable(&shell_quoted(&what.program)) + " ",
+        true => "?".to_owned(),
+        false => printable(&shell_quoted(&what.program)),
     };
-    name + &words(&what.scenario)
-}
-
-fn words(scenario: &Scenario) -> String {
-    let variables = scenario.env.iter().map(|(name, value)| {
-        let quoted = printable(&shell_quoted(value));
-        format!("{}={quoted}", printable(name))
-    });
-    let arguments = scenario
-        .argv
-        .iter()
-        .map(|word| printable(&shell_quoted(word)));
-    let mut words: Vec<String> = variables.chain(arguments).collect();
-    if !scenario.stdin.is_empty() {
-        words.push(format!("< {}", show_bytes(scenario.stdin.len() as u64)));
+    let mut line = scenario::command_line(&name, &what.scenario);
+    let stdin = &what.scenario.stdin;
+    if !stdin.is_empty() {
+        let _ = write!(line, " < {}", show_bytes(stdin.len() as u64));
     }
-    words.join(" ")
+    line
 }
 
 pub fn all_text(report: &AllReport) -> String {
@@ -186,9 +176,18 @@ pub fn all_text(report: &AllReport) -> String {
     );
     let _ = match report.is_checked {
         true => {
-            let same = report.total - report.missed.len();
-            let percent = report.percent();
-            writeln!(text, "{same} of {total} the same ({percent:.1} %), {rate}")
+            let (same, percent) = (report.same(), report.percent());
+            let unsteady = match report.unsteady() {
+                0 => String::new(),
+                count => {
+                    let counting = report.total - count;
+                    format!(", {count} unsteady and not counted: {same} of {counting}")
+                }
+            };
+            writeln!(
+                text,
+                "{same} of {total} the same{unsteady} ({percent:.1} %), {rate}"
+            )
         }
         false => writeln!(text, "{total} run, {rate}"),
     };
@@ -197,6 +196,9 @@ pub fn all_text(report: &AllReport) -> String {
 
 fn missed_text(missed: &Missed, width: usize) -> String {
     let (why, differences): (String, &[Difference]) = match &missed.why {
+        Why::Differs(differences) if !missed.unsteady.is_empty() => {
+            (Palette.dim("unsteady"), differences)
+        }
         Why::Differs(differences) => (Palette.bad("different"), differences),
         Why::Flaky(differences) => (Palette.warn("flaky"), differences),
         Why::Failed(error) => (format!("{}: {error}", Palette.bad("not run")), &[]),
@@ -222,6 +224,9 @@ fn missed_text(missed: &Missed, width: usize) -> String {
             }
         };
         let _ = writeln!(text, "    {part}: {detail}");
+    }
+    for reason in &missed.unsteady {
+        let _ = writeln!(text, "    {} {reason}", Palette.dim("the program"));
     }
     for note in &missed.notes {
         let _ = writeln!(text, "    {} {note}", Palette.dim("recorded with:"));

@@ -1,0 +1,135 @@
+//! What was at a path when the program first named it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use crate::proc::{Entry, Identity};
+use crate::territory::Territory;
+
+/// What was at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    Absent,
+    Directory {
+        mode: u32,
+        /// Names of its entries in the order in which it lists them, if the program listed it.
+        listed: Option<Vec<OsString>>,
+        /// The program asked for it, or made something in it; others are only on the way to something.
+        is_meant: bool,
+        stamp: Stamp,
+    },
+    File {
+        mode: u32,
+        contents: Contents,
+        /// The program may have changed it since.
+        is_changed: bool,
+        stamp: Stamp,
+    },
+    Link {
+        target: OsString,
+    },
+    /// A program or a library: what it is built from, not what it is given.
+    Binary,
+    /// A pipe, a socket, a device.
+    Special,
+}
+
+/// What is known of a file's contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// Its name appeared in a list, no more.
+    Unread,
+    /// We cannot read it, so nor could the program.
+    Unreadable,
+    Whole(Vec<u8>),
+    /// The beginning of a file of this size.
+    Part(Vec<u8>, u64),
+}
+
+/// What the file system says about a file besides what it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// When it was last changed, in nanoseconds, if somebody has set that. Otherwise it is when it was written: a matter of
+    /// when the project was built or tested, which differs from one time to the next.
+    pub time: Option<i64>,
+    /// It was made or changed in the course of the tests.
+    pub is_fresh: bool,
+    /// Which file it is, and how many names it has.
+    pub identity: Identity,
+    pub names: u64,
+    pub size: u64,
+}
+
+/// Seconds that writing a file and what else is done to it then may lie apart.
+const WRITTEN: u64 = 2;
+
+impl Stamp {
+    fn of(metadata: &fs::Metadata, territory: &Territory) -> Stamp {
+        let seconds = metadata.mtime().checked_mul(1_000_000_000);
+        let time = seconds.and_then(|time| time.checked_add(metadata.mtime_nsec()));
+        let is_fresh = time.is_some_and(|time| territory.is_of_tests(time));
+        let is_set = metadata.mtime().abs_diff(metadata.ctime()) > WRITTEN;
+        Stamp {
+            time: time.filter(|_| is_set && !is_fresh),
+            is_fresh,
+            identity: Identity::of(metadata),
+            names: metadata.nlink(),
+            size: metadata.size(),
+        }
+    }
+}
+
+impl Found {
+    /// What can be said of a path without reading what is there.
+    pub fn at(path: &Path, metadata: &fs::Metadata, territory: &Territory) -> Found {
+        let mode = metadata.mode() & 0o7777;
+        let stamp = Stamp::of(metadata, territory);
+        match metadata.mode() & libc::S_IFMT {
+            libc::S_IFDIR => Found::Directory {
+                mode,
+                listed: None,
+                is_meant: false,
+                stamp,
+            },
+            libc::S_IFREG => Found::File {
+                mode,
+                contents: Contents::Unread,
+                is_changed: false,
+                stamp,
+            },
+            libc::S_IFLNK => match fs::read_link(path) {
+                Ok(target) => Found::Link {
+                    target: target.into_os_string(),
+                },
+                Err(_) => Found::Absent,
+            },
+            _ => Found::Special,
+        }
+    }
+
+    /// What a list of names tells about an entry that cannot be looked at.
+    pub fn listed(entry: &Entry) -> Found {
+        let stamp = Stamp::default();
+        match entry.kind {
+            libc::DT_DIR => Found::Directory {
+                mode: 0o755,
+                listed: None,
+                is_meant: false,
+                stamp,
+            },
+            libc::DT_REG => Found::File {
+                mode: 0o644,
+                contents: Contents::Unreadable,
+                is_changed: false,
+                stamp,
+            },
+            // Where it leads is nothing that the program can know.
+            libc::DT_LNK => Found::Link {
+                target: "unknown".into(),
+            },
+            _ => Found::Absent,
+        }
+    }
+}
