@@ -19,6 +19,7 @@ mod proc;
 mod programs;
 mod ptrace;
 mod recording;
+mod resources;
 mod session;
 mod territory;
 mod tracer;

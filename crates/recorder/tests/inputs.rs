@@ -3,6 +3,7 @@
 mod support;
 
 use parallax_recorder::End;
+use parallax_scenario::Sink;
 use support::{CAT, Project, bytes, texts};
 
 fn with_cat() -> Project {
@@ -257,4 +258,105 @@ fn endings_by_signal_are_recorded() {
     let run = recording.only();
     assert_eq!(run.result.exit, None);
     assert_eq!(run.result.signal, Some(libc::SIGABRT));
+}
+
+#[test]
+fn what_becomes_of_output_is_recorded() {
+    let project = with_cat();
+    project.write("in", "x\n");
+    let sinks = |line: &str| {
+        let run = project.sh(line).only();
+        assert_eq!(run.unsteady, [""; 0], "{line}");
+        (run.scenario.stdout, run.scenario.stderr)
+    };
+    assert_eq!(sinks("./cat in >/dev/full || :"), (Sink::Full, Sink::Read));
+    assert_eq!(sinks("./cat in 2>/dev/full"), (Sink::Read, Sink::Full));
+    assert_eq!(sinks("./cat in >&- || :"), (Sink::Closed, Sink::Read));
+    assert_eq!(sinks("./cat in 2>&-"), (Sink::Read, Sink::Closed));
+    // The reader has gone before anything is written.
+    let broken = "{ sleep 0.3; ./cat in; } | true";
+    assert_eq!(sinks(broken), (Sink::Broken, Sink::Read));
+}
+
+#[test]
+fn names_of_one_file_its_date_and_its_size_are_recorded() {
+    let mut project = with_cat();
+    project.limits.file = 3;
+    project.write("a", "12345");
+    let line = "ln a b; touch -d '2001-01-01 UTC' a; ./cat a b";
+    let scenario = project.sh(line).only().scenario;
+    let a = bytes("a");
+    assert_eq!(texts(&scenario.files), ["a=123"]);
+    assert_eq!(texts(&scenario.hard_links), ["b=a"]);
+    assert_eq!(scenario.sizes, [(a.clone(), 5)].into());
+    assert_eq!(scenario.times, [(a, 978_307_200_000_000_000)].into());
+}
+
+#[test]
+fn files_without_a_date_of_their_own_have_none_in_scenarios() {
+    let project = with_cat();
+    project.write("old", "1");
+    let scenario = project.sh("echo 2 > new; ./cat old new").only().scenario;
+    assert_eq!(texts(&scenario.files), ["new=2\n", "old=1"]);
+    assert!(scenario.times.is_empty(), "{:?}", scenario.times);
+}
+
+/// Lists a directory, and says nothing.
+const LIST: &str = r#"
+#include <dirent.h>
+int main(int argc, char **argv) {
+    DIR *d = opendir(argv[1]);
+    while (d && readdir(d)) { }
+    return 0;
+}"#;
+
+#[test]
+fn entries_are_recorded_in_their_order_even_where_they_cannot_be_looked_at() {
+    let mut project = Project::new();
+    project.program("list", LIST);
+    for name in ["d/x", "d/y", "d/z"] {
+        project.write(name, "1");
+    }
+    let scenario = project.sh("./list d").only().scenario;
+    let order: Vec<_> = std::fs::read_dir(project.path("d"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .map(|name| bytes(name.to_str().unwrap()))
+        .collect();
+    assert_eq!(scenario.listings, [(bytes("d"), order)].into());
+    let names: Vec<_> = scenario.files.keys().cloned().collect();
+    assert_eq!(names, ["d/x", "d/y", "d/z"].map(bytes));
+}
+
+/// Does what its argument says: waits to be ended, or signals the process with that number.
+const SIGNAL: &str = r#"
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int argc, char **argv) {
+    if (!strcmp(argv[1], "wait")) pause();
+    if (!strcmp(argv[1], "child")) {
+        pid_t child = fork();
+        if (!child) pause();
+        return kill(child, SIGTERM);
+    }
+    if (!strcmp(argv[1], "self")) raise(SIGTERM);
+    return kill(atoi(argv[1]), 0);
+}"#;
+
+#[test]
+fn runs_that_depend_on_other_processes_are_marked() {
+    let mut project = Project::new();
+    project.program("signal", SIGNAL);
+    let unsteady = |line: &str| project.sh(line).only().unsteady;
+    let ended = "./signal wait & sleep 0.3; kill $!; wait $! || :";
+    assert_eq!(unsteady(ended), ["gets a signal from another process"]);
+    let killed = "./signal wait & sleep 0.3; kill -9 $!; wait $! || :";
+    assert_eq!(unsteady(killed), ["gets a signal from another process"]);
+    assert_eq!(unsteady("./signal $$"), ["signals processes of others"]);
+    assert_eq!(unsteady("./signal child"), [""; 0]);
+    assert_eq!(unsteady("./signal self || :"), [""; 0]);
+    let limited = unsteady("ulimit -v 1000000; ./signal child");
+    assert_eq!(limited, ["runs under limits (ulimit) of its own"]);
 }

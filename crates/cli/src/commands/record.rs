@@ -97,8 +97,8 @@ pub struct Arguments {
 
 /// Where and what to record.
 struct Place {
-    /// The build tree.
-    tree: PathBuf,
+    /// Where the test command runs: at the top of the source for a project, as its configuration says.
+    directory: PathBuf,
     /// Directories whose files belong to scenarios.
     trees: Vec<PathBuf>,
     programs: Vec<Program>,
@@ -128,7 +128,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let plan = Plan {
         command: Command {
             words: place.command,
-            directory: place.tree,
+            directory: place.directory,
             environment: place.environment,
             output,
         },
@@ -284,7 +284,7 @@ fn given(arguments: &Arguments, directory: &Path) -> Result<Place, Failure> {
             .hint("build with CC=parallax-cc, or name programs with --program"));
     }
     Ok(Place {
-        tree,
+        directory: tree,
         trees,
         programs,
         command: arguments.command.clone(),
@@ -333,7 +333,7 @@ fn of_project(arguments: &Arguments) -> Result<Place, Failure> {
             canonical(&build.source)?,
             canonical(&build.tree)?,
         ],
-        tree: canonical(&build.tree)?,
+        directory: canonical(&build.source)?,
         programs,
         command,
         environment: environment

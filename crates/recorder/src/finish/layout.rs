@@ -145,7 +145,8 @@ impl Layout {
                             (bytes, size)
                         }
                     };
-                    let bytes = if rewriter.concerns(&bytes) {
+                    // Programs and other binary files would not survive it.
+                    let bytes = if !bytes.contains(&0) && rewriter.concerns(&bytes) {
                         notes.insert(format!("{shown}: paths in it were rewritten"));
                         rewriter.apply(&bytes)
                     } else {
@@ -250,7 +251,9 @@ mod tests {
             [&Bytes::from("in")]
         );
         assert_eq!(scenario.directory, Bytes::default());
-        assert!(scenario.directories.is_empty() && scenario.modes.is_empty());
+        assert!(scenario.directories.is_empty());
+        // The program asked for it by itself.
+        assert_eq!(scenario.modes, [(Bytes::default(), 0o700)].into());
     }
 
     #[test]

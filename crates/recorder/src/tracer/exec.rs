@@ -73,7 +73,12 @@ impl Tracer<'_> {
                 return self.go_on(pid, Until::Event, 0);
             }
         };
-        let recording = Recording::new(pid, start);
+        let mut recording = Recording::new(pid, start);
+        if !self.usual_limits.hold_for(pid) {
+            recording
+                .unsteady
+                .insert("runs under limits (ulimit) of its own");
+        }
         let filter = match recording.reads_stream() {
             true => Filter::FilesAndReads,
             false => Filter::Files,

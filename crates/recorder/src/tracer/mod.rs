@@ -23,6 +23,7 @@ use crate::limits::Limits;
 use crate::programs::Programs;
 use crate::ptrace::{self, Pid, Until};
 use crate::recording::{End, Recording};
+use crate::resources::ResourceLimits;
 use crate::territory::Territory;
 
 use table::{Pending, Table};
@@ -67,6 +68,8 @@ struct Tracer<'a> {
     table: Table,
     observed: Observed,
     first: Pid,
+    /// What the tests began with.
+    usual_limits: ResourceLimits,
 }
 
 /// Runs a test command to its end.
@@ -79,6 +82,7 @@ pub fn follow(command: &Command, setting: Setting) -> Result<Observed, RecorderE
         table,
         observed: Observed::default(),
         first,
+        usual_limits: ResourceLimits::of(first),
     };
     tracer.run()?;
     Ok(tracer.observed)
