@@ -5,7 +5,7 @@ use std::path::Path;
 use parallax_engine::execute::{Executor, Settings};
 use parallax_engine::run::{End, Outcome};
 use parallax_engine::sandbox::{Confinement, Policy, choose, detect};
-use parallax_engine::scenario::Scenario;
+use parallax_engine::scenario::{Scenario, Sink};
 
 fn settings() -> Settings {
     Settings {
@@ -93,6 +93,60 @@ fn umask_name_and_a_closed_standard_input_are_the_scenarios() {
         text.contains("closed\n") && text.contains("600\n"),
         "{text}"
     );
+}
+
+#[test]
+fn output_goes_where_the_scenario_says() {
+    let Some(mut shell) = shell() else { return };
+    let script = "echo text || echo failed >&2; test -e /proc/self/fd/1 || echo closed >&2";
+    let mut with = |stdout: Sink, script: &str| {
+        let scenario = Scenario {
+            stdout,
+            ..Scenario::default()
+        };
+        run(&mut shell, script, scenario)
+    };
+    let full = with(Sink::Full, script);
+    assert!(text(&full).contains("No space left"), "{}", text(&full));
+    assert!(text(&full).ends_with("failed\n") && full.stdout.bytes.is_empty());
+    let closed = with(Sink::Closed, script);
+    assert!(
+        text(&closed).ends_with("failed\nclosed\n"),
+        "{}",
+        text(&closed)
+    );
+    let broken = with(Sink::Broken, "exec cat /proc/self/status");
+    assert_eq!(broken.end, End::Signal(libc::SIGPIPE));
+    assert_eq!(text(&with(Sink::Read, "echo text")), "text\n");
+    let scenario = Scenario {
+        stderr: Sink::Closed,
+        ..Scenario::default()
+    };
+    let outcome = run(&mut shell, "echo x >&2 || echo $?", scenario);
+    assert_eq!(text(&outcome), "2\n");
+}
+
+#[test]
+fn names_dates_sizes_and_order_of_files_are_the_scenarios() {
+    let Some(mut shell) = shell() else { return };
+    let names = ["d/m", "d/a", "d/z"];
+    let scenario = Scenario {
+        files: names.map(|name| (name.into(), "x".into())).into(),
+        hard_links: [("again".into(), "d/a".into())].into(),
+        sizes: [("d/m".into(), 100_000)].into(),
+        times: [("d/z".into(), 978_307_200_000_000_000)].into(),
+        listings: [("d".into(), ["m", "z", "a"].map(Into::into).into())].into(),
+        ..Scenario::default()
+    };
+    let script = "stat -c '%n %h %s' again d/m; stat -c %Y d/z";
+    let outcome = run(&mut shell, script, scenario.clone());
+    assert_eq!(text(&outcome), "again 2 1\nd/m 1 100000\n978307200\n");
+    if matches!(shell.confinement(), Confinement::Namespaces { .. }) {
+        let outcome = run(&mut shell, "ls -U d", scenario);
+        assert_eq!(text(&outcome), "m\nz\na\n");
+    }
+    // Nothing of it is left.
+    assert_eq!(text(&run(&mut shell, "ls -A", Scenario::default())), "");
 }
 
 #[test]

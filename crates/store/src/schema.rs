@@ -140,3 +140,37 @@ pub fn migrate(connection: &mut Connection, path: &std::path::Path) -> Result<()
     transaction.commit()?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    #[test]
+    fn what_an_older_store_holds_is_there_after_all_migrations() {
+        let mut connection = Connection::open_in_memory().unwrap();
+        let old = format!(
+            "PRAGMA application_id = {APPLICATION};
+             CREATE TABLE migration (version INTEGER PRIMARY KEY, applied INTEGER NOT NULL);
+             INSERT INTO migration VALUES (1, 0);
+             {}
+             INSERT INTO program VALUES (1, 'prog');
+             INSERT INTO scenario VALUES
+                 ('id', 1, 'recorded', '{{}}', '[]', 0, '{{}}', '[]', '', 0, NULL, '[]', 0, 0);",
+            MIGRATIONS[0]
+        );
+        connection.execute_batch(&old).unwrap();
+        migrate(&mut connection, Path::new("store")).unwrap();
+        let (id, unsteady): (String, String) = connection
+            .query_row("SELECT id, unsteady FROM scenario", [], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })
+            .unwrap();
+        assert_eq!((id.as_str(), unsteady.as_str()), ("id", "[]"));
+        let version: u32 = connection
+            .query_row("SELECT max(version) FROM migration", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(version, VERSION);
+    }
+}
