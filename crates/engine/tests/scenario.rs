@@ -107,8 +107,7 @@ fn output_goes_where_the_scenario_says() {
         run(&mut shell, script, scenario)
     };
     let full = with(Sink::Full, script);
-    assert!(text(&full).contains("No space left"), "{}", text(&full));
-    assert!(text(&full).ends_with("failed\n") && full.stdout.bytes.is_empty());
+    assert!(text(&full).ends_with("failed\n"), "{}", text(&full));
     let closed = with(Sink::Closed, script);
     assert!(
         text(&closed).ends_with("failed\nclosed\n"),
