@@ -12,6 +12,7 @@ pub mod answers;
 pub mod archive;
 pub mod compare;
 pub mod coverage;
+mod cpu;
 pub mod doctor;
 pub mod execute;
 pub mod explore;

@@ -6,12 +6,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
 use parallax_abi::trace::SourceKind;
 use parallax_solver::{Answer, Config, Constraint, Model, Solver, Statistics};
 
 use crate::answers::{Answers, Note, Told, fingerprint};
 use crate::coverage::{Counter, Coverage};
+use crate::cpu;
 use crate::execute::Settings;
 use crate::explore::{ExploreError, Programs};
 use crate::objects::objects_of;
@@ -83,6 +85,8 @@ pub struct Worker<'m> {
     names: Names,
     /// Runs of the traced and the covered build.
     runs: u64,
+    /// CPU time of runs of the traced build.
+    traced_cpu: Duration,
 }
 
 impl<'m> Worker<'m> {
@@ -109,6 +113,7 @@ impl<'m> Worker<'m> {
             answers: Arc::default(),
             names: Names::default(),
             runs: 0,
+            traced_cpu: Duration::ZERO,
         })
     }
 
@@ -124,6 +129,7 @@ impl<'m> Worker<'m> {
             answers: Arc::default(),
             names: Names::default(),
             runs: 0,
+            traced_cpu: Duration::ZERO,
         }
     }
 
@@ -132,10 +138,16 @@ impl<'m> Worker<'m> {
         self.runs + self.native.runs
     }
 
+    /// CPU time so far: of this thread, on which the worker must have been all the time, and of the runs that it made.
+    pub fn cpu(&self) -> Duration {
+        cpu::of_thread() + self.traced_cpu + self.native.cpu
+    }
+
     /// Runs the traced program.
     pub fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
         self.runs += 1;
         let (outcome, trace, directory) = self.runners.trace(scenario)?;
+        self.traced_cpu += outcome.cpu;
         let traced = Traced {
             decisions: path::decisions(&trace, self.sites),
             operations: sensitive::operations(&trace, self.sites),

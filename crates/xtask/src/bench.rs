@@ -1,4 +1,4 @@
-//! CPU time of traced against plain programs, of exploration and of replays.
+//! CPU time of traced against plain programs, of exploration, amplification and replays.
 //!
 //! Three tables about single runs: without symbolic data (the traced program, no trace attached),
 //! with symbolic data (`parallax trace`, CPU time of the child), and what a run costs
@@ -6,6 +6,7 @@
 //! they can be compared between machines; seconds cannot. The peers' figures were
 //! measured once, on another day, and include solving, which tracing does not.
 
+mod amplification;
 mod exploration;
 
 use crate::coreutils::Place;
@@ -169,6 +170,7 @@ pub fn run(place: &Place, repeat: usize) -> Result<String> {
     bench.symbolic(&mut text)?;
     bench.start_up(&mut text)?;
     bench.exploration(&mut text)?;
+    bench.amplification(&mut text)?;
     text.push('\n');
     text.push_str(&throughput::table(&place.program("expr"), REPLAYS)?);
     let _ = writeln!(text, "\nLoad after: {}.", load());

@@ -78,6 +78,11 @@ impl Means {
         }
     }
 
+    /// Whether it was asked for where results are kept.
+    pub fn has_output(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// Where results are kept: as asked, else below `.parallax`, by strategy and program.
     pub fn output(&self, strategy: &str, program: &Path) -> PathBuf {
         let name = program.file_name().unwrap_or(program.as_os_str());

@@ -112,6 +112,16 @@ struct Place {
 static STOP: AtomicBool = AtomicBool::new(false);
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let (exit, summary) = keep(arguments)?;
+    match arguments.json {
+        true => console::print_data(&summary)?,
+        false => console::print(&summary)?,
+    }
+    Ok(exit)
+}
+
+/// Records; how that ended, and what is to be told of it.
+pub fn keep(arguments: &Arguments) -> Result<(Exit, String), Failure> {
     let place = match &arguments.directory {
         Some(directory) => given(arguments, directory)?,
         None => of_project(arguments)?,
@@ -159,12 +169,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         log: (!arguments.show_output).then_some(log.as_path()),
         store: &directory,
     };
-    if arguments.json {
-        console::print_data(&report::record::render_json(&shown))?;
-    } else {
-        console::print(&report::record::render_text(&shown, &Palette))?;
-    }
-    Ok(exit)
+    let told = match arguments.json {
+        true => report::record::render_json(&shown),
+        false => report::record::render_text(&shown, &Palette),
+    };
+    Ok((exit, told))
 }
 
 /// Records into the store; returns also how many scenarios it had not known.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use parallax_engine::archive::Archive;
-use parallax_engine::explore::{Observer, Progress};
+use parallax_engine::explore::{Ended, Observer, Progress};
 use parallax_engine::finding::Finding;
 use parallax_engine::journal::{Journal, JournalError};
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
@@ -57,6 +57,9 @@ pub struct Outcome {
     /// Names of scenarios that were kept.
     pub tests: Vec<String>,
     pub findings: Vec<Finding>,
+    /// Of a search in several programs: the index of the one that each finding is in.
+    #[serde(default)]
+    pub owners: Vec<usize>,
 }
 
 /// What ended it.
@@ -66,6 +69,18 @@ pub enum End {
     Exhausted,
     Runs,
     Time,
+}
+
+impl End {
+    /// `None` if it was interrupted.
+    pub fn of(ended: Ended) -> Option<End> {
+        match ended {
+            Ended::Exhausted => Some(End::Exhausted),
+            Ended::Runs => Some(End::Runs),
+            Ended::Time => Some(End::Time),
+            Ended::Stopped => None,
+        }
+    }
 }
 
 impl Outcome {
@@ -147,6 +162,11 @@ pub fn say_again(
     for finding in &outcome.findings {
         archive.add_finding(finding, program)?;
     }
+    print_again(outcome, as_json)
+}
+
+/// Prints again what a search came to.
+pub fn print_again(outcome: &Outcome, as_json: bool) -> Result<(), Failure> {
     say("this was done before, and is not repeated; --fresh begins anew");
     match as_json {
         true => console::print_data(&outcome.json)?,
@@ -155,7 +175,8 @@ pub fn say_again(
     Ok(())
 }
 
-fn say(note: &str) {
+/// Tells who watches.
+pub fn say(note: &str) {
     console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
 }
 
@@ -179,6 +200,32 @@ impl Journal for Search<'_> {
 
 fn wrap(error: StoreError) -> JournalError {
     JournalError(Box::new(error))
+}
+
+/// A finding as the store keeps it.
+pub fn kept_finding(
+    program: Bytes,
+    command: &str,
+    finding: &Finding,
+    distance: Option<u64>,
+) -> KeptFinding {
+    let problem = &finding.problem;
+    let place = problem.location.as_ref();
+    KeptFinding {
+        program,
+        id: finding.id(),
+        command: command.to_owned(),
+        kind: problem.kind.name().to_owned(),
+        location: place.map(|place| (place.file.clone(), place.line)),
+        message: problem.message.clone(),
+        scenario: finding.scenario.clone(),
+        old: None,
+        new: Some(finding.ending.clone()),
+        distance,
+        depth: Some(finding.depth as u64),
+        state: State::Confirmed,
+        directory: None,
+    }
 }
 
 /// Tests wait for each other no longer than this before they are put into the store together.
@@ -219,23 +266,7 @@ impl<'k> Keeper<'k> {
     }
 
     fn put(&mut self, finding: &Finding) {
-        let problem = &finding.problem;
-        let place = problem.location.as_ref();
-        let kept = KeptFinding {
-            program: self.program.clone(),
-            id: finding.id(),
-            command: self.command.to_owned(),
-            kind: problem.kind.name().to_owned(),
-            location: place.map(|place| (place.file.clone(), place.line)),
-            message: problem.message.clone(),
-            scenario: finding.scenario.clone(),
-            old: None,
-            new: Some(finding.ending.clone()),
-            distance: None,
-            depth: Some(finding.depth as u64),
-            state: State::Confirmed,
-            directory: None,
-        };
+        let kept = kept_finding(self.program.clone(), self.command, finding, None);
         let result = self.store.put_finding(&kept);
         self.remember(result);
     }

@@ -17,6 +17,7 @@ mod outcome;
 pub mod record;
 pub mod replay;
 pub mod scenario;
+mod search;
 mod source;
 mod text;
 mod words;

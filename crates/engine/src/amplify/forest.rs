@@ -1,30 +1,39 @@
 //! The runs of an amplification: the tests' own, and those beside them.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-use parallax_abi::SiteId;
-
-use super::WORKERS;
 use super::distance::Landscape;
-use super::run::Probed;
-use crate::explore::Shape;
+use super::run::{CpuTime, Digest, Probed};
 use crate::finding::Key;
 use crate::scenario::Scenario;
 
 /// A test, with what is known of its path.
+#[derive(Default)]
 pub struct Trunk {
     /// Index into the seeds.
     pub seed: usize,
-    pub scenario: Scenario,
-    pub shape: Shape,
+    /// Its input, where that is not the seed's: with objects that the program declared.
+    pub completed: Option<Scenario>,
+    pub digest: Digest,
     pub probed: Option<Arc<Probed>>,
+    /// What its own path cost, and a plain run.
+    pub cpu: CpuTime,
     /// Errors that it shows itself.
     pub baseline: HashSet<Key>,
     pub points: Vec<usize>,
     pub landscape: Landscape,
     /// Runs that left at each point, by point.
     pub left: BTreeMap<usize, Vec<usize>>,
+}
+
+impl Trunk {
+    /// Takes in the points that were found on its path.
+    pub fn survey(&mut self, points: Vec<usize>) {
+        let operations = self.digest.positions.iter().copied();
+        self.landscape = Landscape::new(points.clone(), operations);
+        self.points = points;
+    }
 }
 
 /// A run beside a test's path.
@@ -40,9 +49,11 @@ pub struct Side {
     pub is_done: bool,
 }
 
-/// Who holds a trace.
-#[derive(Clone, Copy)]
+/// What is worked on.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Holder {
+    /// A test that has not been run yet, by its index among the seeds.
+    Seed(usize),
     Trunk(usize),
     Side(usize),
 }
@@ -68,39 +79,47 @@ impl Forest {
         }
     }
 
-    /// Takes over the tests, in order.
-    pub fn plant(&mut self, trunks: Vec<Trunk>) {
-        self.trunks = trunks;
+    /// Brings the tests into this order.
+    pub fn arrange(&mut self, order: Vec<usize>) {
+        let mut trunks: Vec<Option<Trunk>> = self.trunks.drain(..).map(Some).collect();
+        let in_order = order.into_iter().filter_map(|index| trunks[index].take());
+        self.trunks = in_order.collect();
+        self.kept.clear();
+        self.kept_bytes = 0;
         for index in 0..self.trunks.len() {
-            if let Some(probed) = self.trunks[index].probed.clone() {
+            if let Some(probed) = self.trunks[index].probed.take() {
                 self.keep(Holder::Trunk(index), probed);
             }
         }
     }
 
+    /// Adds a test that was run.
+    pub fn plant(&mut self, trunk: Trunk, probed: Option<Arc<Probed>>) {
+        let index = self.trunks.len();
+        self.trunks.push(trunk);
+        if let Some(probed) = probed {
+            self.keep(Holder::Trunk(index), probed);
+        }
+    }
+
     /// Adds a run beside a test's path; its number.
-    pub fn add(&mut self, side: Side, probed: Arc<Probed>) -> usize {
+    pub fn add(&mut self, side: Side, probed: Option<Arc<Probed>>) -> usize {
         let index = self.sides.len();
         let left = &mut self.trunks[side.trunk].left;
         left.entry(side.point).or_default().push(index);
         self.sides.push(side);
-        self.keep(Holder::Side(index), probed);
+        if let Some(probed) = probed {
+            self.keep(Holder::Side(index), probed);
+        }
         index
     }
 
-    /// The test that a run belongs to, its input, and its trace if it is there.
-    pub fn run(&self, holder: Holder) -> (&Trunk, &Scenario, Option<Arc<Probed>>) {
-        match holder {
-            Holder::Trunk(index) => {
-                let trunk = &self.trunks[index];
-                (trunk, &trunk.scenario, trunk.probed.clone())
-            }
-            Holder::Side(index) => {
-                let side = &self.sides[index];
-                let trunk = &self.trunks[side.trunk];
-                (trunk, &side.scenario, side.probed.clone())
-            }
+    /// Lets all traces go: the program is not worked on for a while.
+    pub fn forget(&mut self) {
+        while let Some((oldest, _)) = self.kept.pop_front() {
+            self.drop_trace(oldest);
         }
+        self.kept_bytes = 0;
     }
 
     /// Whether runs are left that a larger bound would let us follow.
@@ -127,32 +146,26 @@ impl Forest {
     /// Keeps a trace; the oldest ones go when there are too many.
     pub fn keep(&mut self, holder: Holder, probed: Arc<Probed>) {
         let bytes = probed.bytes();
+        match holder {
+            Holder::Seed(_) => return,
+            Holder::Trunk(index) => self.trunks[index].probed = Some(probed),
+            Holder::Side(index) => self.sides[index].probed = Some(probed),
+        }
         self.kept.push_back((holder, bytes));
         self.kept_bytes += bytes;
-        *self.place(holder) = Some(probed);
-        while self.kept_bytes > self.memory && self.kept.len() > WORKERS {
+        while self.kept_bytes > self.memory && self.kept.len() > 1 {
             if let Some((oldest, bytes)) = self.kept.pop_front() {
-                *self.place(oldest) = None;
+                self.drop_trace(oldest);
                 self.kept_bytes -= bytes;
             }
         }
     }
 
-    fn place(&mut self, holder: Holder) -> &mut Option<Arc<Probed>> {
+    fn drop_trace(&mut self, holder: Holder) {
         match holder {
-            Holder::Trunk(index) => &mut self.trunks[index].probed,
-            Holder::Side(index) => &mut self.sides[index].probed,
+            Holder::Seed(_) => {}
+            Holder::Trunk(index) => self.trunks[index].probed = None,
+            Holder::Side(index) => self.sides[index].probed = None,
         }
-    }
-}
-
-impl Trunk {
-    /// The sensitive sites of the run.
-    pub fn sites(&self) -> BTreeSet<SiteId> {
-        let probed = self.probed.iter();
-        let operations = probed.clone().flat_map(|probed| &probed.operations);
-        let accesses = probed.flat_map(|probed| &probed.accesses);
-        let operations = operations.map(|operation| operation.site);
-        operations.chain(accesses.map(|(site, _)| *site)).collect()
     }
 }

@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use parallax_abi::SiteId;
 use parallax_solver::{Config, Statistics};
+use serde::{Deserialize, Serialize};
 
 use super::sample::Sample;
 use crate::execute::Settings;
-use crate::explore::Ended;
-use crate::finding::Finding;
+use crate::explore::{Ended, Programs};
+use crate::finding::{Finding, Kind};
 use crate::region::{Limits, Symbolic};
 use crate::scenario::Scenario;
 use crate::sensitive::Failure;
@@ -22,18 +23,27 @@ pub struct Seed {
     pub scenario: Scenario,
 }
 
+/// A program with its tests.
+#[derive(Clone, Debug)]
+pub struct Target {
+    /// As the report calls it.
+    pub name: String,
+    pub programs: Programs,
+    pub seeds: Vec<Seed>,
+    pub symbolic: Symbolic,
+    pub settings: Settings,
+}
+
 /// How to amplify.
 #[derive(Clone, Debug)]
 pub struct Options {
-    pub seeds: Vec<Seed>,
-    /// Only so many of the seeds.
+    /// Only so many of all seeds.
     pub sample: Option<Sample>,
-    pub symbolic: Symbolic,
     /// The largest distance; 0 checks the seeds' own paths only, `None` goes on while there is time.
     pub max_distance: Option<usize>,
     /// A path that leaves at distance D is followed over this many times D points.
     pub depth_factor: usize,
-    /// Traced runs at most.
+    /// Traced runs of all programs at most.
     pub runs: Option<u64>,
     pub time: Option<Duration>,
     /// Threads.
@@ -42,10 +52,11 @@ pub struct Options {
     pub seed: u64,
     /// Of each trace.
     pub limits: Limits,
-    pub settings: Settings,
     pub solver: Config,
     /// Memory for traces that may be needed again.
     pub trace_memory: u64,
+    /// Says whether somebody wants an end; asked often, by all threads.
+    pub halt: Option<fn() -> bool>,
 }
 
 impl Options {
@@ -59,10 +70,12 @@ impl Options {
 pub trait Observer {
     /// After every round.
     fn progress(&mut self, progress: &Progress);
-    /// A new error, confirmed.
-    fn finding(&mut self, found: &Amplified);
+    /// A new error of the program with this index, confirmed.
+    fn finding(&mut self, target: usize, found: &Amplified);
     /// Whether to end now.
     fn stop(&self) -> bool;
+    /// What an earlier process had done is known; up to here nothing was new.
+    fn caught_up(&mut self, _progress: &Progress) {}
 }
 
 /// How far it is.
@@ -70,6 +83,9 @@ pub trait Observer {
 pub struct Progress {
     /// The distance that is being explored.
     pub distance: usize,
+    /// Tests that were run, and those whose own paths have been checked.
+    pub tests: u64,
+    pub checked: u64,
     /// Traced runs.
     pub runs: u64,
     pub paths: u64,
@@ -80,14 +96,32 @@ pub struct Progress {
     pub open: u64,
 }
 
+impl Progress {
+    /// Of several programs together.
+    pub fn add(&mut self, other: &Progress) {
+        self.distance = self.distance.max(other.distance);
+        self.tests += other.tests;
+        self.checked += other.checked;
+        self.runs += other.runs;
+        self.paths += other.paths;
+        self.checks += other.checks;
+        self.findings += other.findings;
+        self.open += other.open;
+    }
+}
+
 /// A finding, with how far it is from the test that it was made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amplified {
     pub finding: Finding,
     /// Points between where its path left the test's and the operation that it was looked for; 0 on the test's own path.
     pub distance: usize,
     /// Index into the seeds.
     pub seed: usize,
+    /// Other kinds of errors that the same place showed: one defect is often noticed in several ways.
+    pub also: Vec<Kind>,
+    /// How many tests showed it.
+    pub tests: u64,
 }
 
 /// A point at which a test's path was left.
@@ -101,7 +135,7 @@ pub struct Divergence {
 }
 
 /// What became of the checks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Checks {
     /// Asked of the solver.
     pub made: u64,
@@ -117,11 +151,37 @@ pub struct Checks {
     pub skipped: u64,
 }
 
-/// A place that a check could not be decided at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Undecided {
+impl Checks {
+    pub fn add(&mut self, more: Checks) {
+        self.made += more.made;
+        self.safe += more.safe;
+        self.confirmed += more.confirmed;
+        self.unconfirmed += more.unconfirmed;
+        self.undecided += more.undecided;
+        self.skipped += more.skipped;
+    }
+}
+
+/// A site and what can go wrong there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Place {
+    #[serde(with = "site_number")]
     pub site: SiteId,
     pub failure: Failure,
+}
+
+/// Sites in journals.
+pub mod site_number {
+    use parallax_abi::SiteId;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(site: &SiteId, serializer: S) -> Result<S::Ok, S::Error> {
+        site.0.serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<SiteId, D::Error> {
+        u64::deserialize(deserializer).map(SiteId)
+    }
 }
 
 /// What came out.
@@ -130,18 +190,38 @@ pub struct Summary {
     pub ended: Ended,
     pub progress: Progress,
     pub seconds: f64,
+    /// For each program, in the order in which they were given.
+    pub targets: Vec<Amplification>,
+}
+
+/// What came out for one program.
+#[derive(Clone, Debug, Default)]
+pub struct Amplification {
+    pub progress: Progress,
     pub findings: Vec<Amplified>,
     pub checks: Checks,
     /// Sensitive sites that any run came by, with the number of checks there.
-    pub sites: BTreeMap<(SiteId, Failure), u64>,
+    pub sites: BTreeMap<Place, u64>,
     /// Sites that only accessed memory at concrete addresses.
     pub concrete_sites: u64,
     /// Where checks could not be decided, and how many.
-    pub undecided: BTreeMap<Undecided, u64>,
+    pub undecided: BTreeMap<Place, u64>,
+    /// Where failing inputs were made that did not fail natively, and on how many paths.
+    pub unconfirmed: BTreeMap<Place, u64>,
     /// Indices of the seeds that were run, in the order in which they were.
     pub order: Vec<usize>,
-    /// How many of the seeds were given.
+    /// How many seeds were given, and how many of them were to be run.
     pub given: usize,
+    pub planned: usize,
+    /// Seeds that could not be run, and why.
+    pub unusable: Vec<(usize, String)>,
+    /// Tests that did not end by themselves, and were not run natively therefore.
+    pub hanging: u64,
+    /// For each test whose own path was checked and that shows no error itself: the CPU time that this took, all runs
+    /// and the solver included, as a multiple of that of one run of the plain program in the same sandbox.
+    pub overheads: Vec<f64>,
+    /// No run left a trace.
+    pub is_untraced: bool,
     /// Where the tests' paths were left, in order; the first of them if they are many.
     pub divergences: Vec<Divergence>,
     /// Flips that went elsewhere than the solver said.

@@ -17,7 +17,10 @@
 //!    can become symbolic on a path nearby.
 //! 5. More kinds of operations: see [`sensitive`](crate::sensitive).
 //! 6. When D is larger than any distance that there is, and is not limited, the bound grows on for all points.
+//! 7. Several programs share the time that there is: they take turns, and none goes on to D + 1 before all are done with D.
 
+mod amplifier;
+mod crew;
 mod distance;
 mod forest;
 mod interface;
@@ -28,400 +31,201 @@ mod probe;
 mod reduce;
 mod run;
 pub mod sample;
+mod tape;
 mod trunks;
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet, VecDeque};
-use std::sync::Arc;
+use std::cell::OnceCell;
 use std::time::{Duration, Instant};
 
-use crate::explore::{Ended, ExploreError, Programs};
-use crate::parallel::in_parallel;
-use crate::replay::Confirmed;
-use crate::scenario::Scenario;
-use crate::sites::SiteMap;
-use crate::worker::{Means, Worker};
-
-use forest::{Forest, Holder, Side};
+use amplifier::{Amplifier, Pause, Turn};
+use crew::Crew;
 pub use interface::{
-    Amplified, Checks, Divergence, Observer, Options, Progress, Seed, Summary, Undecided,
+    Amplification, Amplified, Checks, Divergence, Observer, Options, Place, Progress, Seed,
+    Summary, Target,
 };
-use ledger::Ledger;
-use parallax_solver::Statistics;
-use run::{Aim, Branched, Natively, Place, Report, Task};
+use tape::Tape;
+
+use crate::explore::{Ended, ExploreError};
+use crate::journal::Journal;
+use crate::sites::SiteMap;
 
 /// Workers: things done at a time, whatever the number of threads.
 const WORKERS: usize = 4;
 /// Points of one path at which it is left together.
 const GROUP: usize = 16;
+/// Tests that are traced, and checked, together: few enough for progress, enough that nobody waits long for the slowest.
+const PLANTED_TOGETHER: usize = 64;
+const CHECKED_TOGETHER: usize = 16;
+/// A place whose failure so many tests have shown is not asked about any more.
+const SHOWN_OFTEN: u64 = 8;
 /// Decisions of a path that are looked at: points further from its start are not left.
 const MOST_DECISIONS: usize = 20_000;
 /// Divergences that are kept for the report.
 const MOST_DIVERGENCES: usize = 1000;
+/// Programs have so many turns each if time is short, and none is shorter than the least.
+const TURNS: u32 = 4;
+const LEAST_TURN: Duration = Duration::from_secs(2);
 /// What bringing inputs nearer to their tests may take of the time that was given, in addition.
 const EXTRA_SHARE: u32 = 10;
 const LEAST_EXTRA: Duration = Duration::from_secs(10);
 
-/// Amplifies tests of a program.
+/// Amplifies tests of programs, or goes on where the journal says that another process was.
 pub fn amplify(
-    programs: &Programs,
+    targets: &[Target],
     options: &Options,
+    journal: &mut dyn Journal,
     observer: &mut dyn Observer,
 ) -> Result<Summary, ExploreError> {
-    let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
-    let means = Means {
-        limits: options.limits,
-        symbolic: &options.symbolic,
-        settings: &options.settings,
-        solver: &options.solver,
+    let sites: Vec<OnceCell<SiteMap>> = targets.iter().map(|_| OnceCell::new()).collect();
+    let mut campaign = Campaign {
+        options,
+        observer,
+        tape: Tape::new(journal)?,
+        crew: Crew::new(targets, options, &sites),
+        amplifiers: chosen(targets, options)
+            .into_iter()
+            .enumerate()
+            .map(|(index, chosen)| Amplifier::new(index, &targets[index], options, chosen))
+            .collect(),
+        last_turns: vec![0; targets.len()],
+        turns: 0,
     };
-    let mut workers = vec![Worker::new(programs, means, &sites)?];
-    while workers.len() < WORKERS {
-        workers.push(workers[0].beside());
-    }
-    let mut amplifier = Amplifier::new(options, &sites, observer);
-    let ended = amplifier.run(&mut workers)?;
-    if ended != Ended::Stopped {
-        let extra = options
-            .time
-            .map(|time| (time / EXTRA_SHARE).max(LEAST_EXTRA));
-        let until = extra.map(|extra| Instant::now() + extra);
-        let findings = &mut amplifier.ledger.findings;
-        reduce::reduce(findings, &mut workers, options, until)?;
-    }
-    Ok(amplifier.summary(ended, &workers))
+    let ended = campaign.run()?;
+    campaign.finish(ended)
 }
 
-struct Amplifier<'a> {
+/// For each program the seeds that are used.
+fn chosen(targets: &[Target], options: &Options) -> Vec<Vec<usize>> {
+    let all = targets.iter().map(|target| target.seeds.len()).sum();
+    let sample = options
+        .sample
+        .map(|sample| sample.choose(all, options.seed));
+    let mut first = 0;
+    let mut chosen = Vec::new();
+    for target in targets {
+        let own = first..first + target.seeds.len();
+        first = own.end;
+        chosen.push(match &sample {
+            Some(sample) => {
+                let sample = sample.iter().filter(|index| own.contains(index));
+                sample.map(|index| index - own.start).collect()
+            }
+            None => (0..target.seeds.len()).collect(),
+        });
+    }
+    chosen
+}
+
+/// All programs, and whose turn it is.
+struct Campaign<'a> {
     options: &'a Options,
-    sites: &'a SiteMap,
     observer: &'a mut dyn Observer,
-    started: Instant,
-    deadline: Option<Instant>,
-    forest: Forest,
-    ledger: Ledger,
-    distance: usize,
-    open: u64,
+    tape: Tape<'a>,
+    crew: Crew<'a>,
+    amplifiers: Vec<Amplifier<'a>>,
+    /// When each had its last turn, as a number.
+    last_turns: Vec<u64>,
+    turns: u64,
 }
 
-impl<'a> Amplifier<'a> {
-    fn new(
-        options: &'a Options,
-        sites: &'a SiteMap,
-        observer: &'a mut dyn Observer,
-    ) -> Amplifier<'a> {
-        let started = Instant::now();
-        Amplifier {
-            options,
-            sites,
-            observer,
-            started,
-            deadline: options.time.map(|time| started + time),
-            forest: Forest::new(options.trace_memory),
-            ledger: Ledger::default(),
-            distance: 0,
-            open: 0,
-        }
-    }
+/// A program, and when its turn is over.
+type Turned = (usize, Option<Instant>);
 
-    fn run(&mut self, workers: &mut [Worker<'a>]) -> Result<Ended, ExploreError> {
-        if let Some(ended) = self.plant(workers)? {
-            return Ok(ended);
-        }
-        if let Some(ended) = self.check_trunks(workers)? {
-            return Ok(ended);
-        }
-        if self.options.max_distance == Some(0) {
-            return Ok(Ended::Exhausted);
-        }
-        for trunk in 0..self.forest.trunks.len() {
-            self.survey(workers, trunk, MOST_DECISIONS)?;
-            if let Some(ended) = self.ended() {
-                return Ok(ended);
+impl Campaign<'_> {
+    fn run(&mut self) -> Result<Ended, ExploreError> {
+        let mut same = None;
+        while let Some((index, until)) = self.next(same.take()) {
+            let pause = self.go_on(index, until)?;
+            let was_known = self.tape.is_known();
+            let cost = self.crew.settle(index);
+            let cost = self.tape.close(index, cost)?;
+            self.amplifiers[index].spend(cost);
+            match pause {
+                Pause::Ended(ended) => return Ok(ended),
+                Pause::Chapter => same = Some((index, until)),
+                Pause::Turn | Pause::Level => {}
             }
-        }
-        for distance in 1..=self.options.max_distance.unwrap_or(usize::MAX) {
-            let is_limited = self.options.max_distance.is_some();
-            if !self.forest.reaches(distance) && (is_limited || !self.forest.is_open()) {
-                break;
-            }
-            self.distance = distance;
-            if let Some(ended) = self.leave_trunks(workers, distance)? {
-                return Ok(ended);
-            }
-            if let Some(ended) = self.follow_sides(workers, distance)? {
-                return Ok(ended);
+            if was_known && !self.tape.is_known() {
+                let progress = self.progress();
+                self.observer.caught_up(&progress);
             }
         }
         Ok(Ended::Exhausted)
     }
 
-    /// Why to end now, if so.
-    fn ended(&mut self) -> Option<Ended> {
-        let progress = self.progress();
-        self.observer.progress(&progress);
-        if self.observer.stop() {
-            Some(Ended::Stopped)
-        } else if self.deadline.is_some_and(|end| Instant::now() >= end) {
-            Some(Ended::Time)
-        } else if self
-            .options
-            .runs
-            .is_some_and(|runs| self.ledger.runs >= runs)
-        {
-            Some(Ended::Runs)
-        } else {
-            None
+    /// Whose turn it is, and until when: the journal's, the same program's if its turn is not over, else who has waited longest
+    /// of those that are least far.
+    fn next(&mut self, same: Option<Turned>) -> Option<Turned> {
+        if let Some(target) = self.tape.target() {
+            return (target < self.amplifiers.len()).then_some((target, None));
         }
-    }
-
-    /// Leaves the tests' paths at all points at a distance, those before the deepest operations first.
-    fn leave_trunks(
-        &mut self,
-        workers: &mut [Worker<'a>],
-        distance: usize,
-    ) -> Result<Option<Ended>, ExploreError> {
-        let mut aims: VecDeque<(usize, Vec<usize>)> = VecDeque::new();
-        for (index, trunk) in self.forest.trunks.iter().enumerate() {
-            let points = self.forest.points(trunk, distance);
-            let fresh: Vec<usize> = points
-                .into_iter()
-                .filter(|point| !trunk.left.contains_key(point))
-                .collect();
-            aims.extend(fresh.chunks(GROUP).map(|group| (index, group.to_vec())));
+        if same.is_some() {
+            return same;
         }
-        while !aims.is_empty() {
-            let round: Vec<(usize, Vec<usize>)> = aims.drain(..aims.len().min(WORKERS)).collect();
-            let work = round.iter().map(|(index, points)| {
-                let positions = &self.forest.trunks[*index].points;
-                let decisions = points.iter().map(|point| positions[*point]).collect();
-                (Holder::Trunk(*index), Aim::Leave(decisions))
-            });
-            let failed = self.ledger.failed.clone();
-            let reports = self.deal(workers, work.collect(), &failed)?;
-            for ((index, points), report) in round.into_iter().zip(reports) {
-                let distance = self.distance;
-                for point in points {
-                    let trunk = &mut self.forest.trunks[index];
-                    trunk.left.entry(point).or_default();
-                    if let Some(site) = report.left_at.get(&trunk.points[point]) {
-                        let (seed, site) = (trunk.seed, *site);
-                        self.ledger.left(Divergence {
-                            seed,
-                            distance,
-                            depth: point,
-                            site,
-                        });
-                    }
-                }
-                let (branched, _) = self.merge(Holder::Trunk(index), report);
-                for run in branched {
-                    let positions = &self.forest.trunks[index].points;
-                    let Ok(point) = positions.binary_search(&run.at) else {
-                        continue;
-                    };
-                    self.add(index, point, 0, run);
-                }
-            }
-            self.open = aims.len() as u64;
-            if let Some(ended) = self.ended() {
-                return Ok(Some(ended));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Follows the runs that left at the points of this distance, as far as the depth bound allows.
-    fn follow_sides(
-        &mut self,
-        workers: &mut [Worker<'a>],
-        distance: usize,
-    ) -> Result<Option<Ended>, ExploreError> {
-        let bound = self.options.depth_bound(distance);
-        // By test, deepest operation, points passed, and age: the smallest comes first.
-        type Rank = (usize, Reverse<usize>, usize, usize);
-        let mut heap: BinaryHeap<Reverse<Rank>> = BinaryHeap::new();
-        let rank = |sides: &[Side], index: usize| {
-            let side = &sides[index];
-            let is_open = !side.is_done && side.passed < bound;
-            let rank = (side.trunk, Reverse(side.point), side.passed, index);
-            is_open.then_some(Reverse(rank))
-        };
-        for trunk in &self.forest.trunks {
-            let points = self.forest.points(trunk, distance);
-            let sides = points.iter().filter_map(|point| trunk.left.get(point));
-            heap.extend(
-                sides
-                    .flatten()
-                    .filter_map(|index| rank(&self.forest.sides, *index)),
-            );
-        }
-        while !heap.is_empty() {
-            let mut round = Vec::new();
-            while round.len() < WORKERS
-                && let Some(Reverse((.., index))) = heap.pop()
-            {
-                round.push(index);
-            }
-            let work = round.iter().map(|index| {
-                let side = &self.forest.sides[*index];
-                let aim = Aim::Follow {
-                    from: side.cursor,
-                    points: bound - side.passed,
-                };
-                (Holder::Side(*index), aim)
-            });
-            let failed = self.ledger.failed.clone();
-            let reports = self.deal(workers, work.collect(), &failed)?;
-            for (index, report) in round.into_iter().zip(reports) {
-                let (cursor, passed) = (report.cursor, report.passed);
-                let decisions = report.decisions;
-                let (branched, errors) = self.merge(Holder::Side(index), report);
-                let (trunk, point, before) = {
-                    let side = &mut self.forest.sides[index];
-                    let before = side.passed;
-                    side.cursor = cursor;
-                    side.passed += passed;
-                    side.is_done = cursor >= decisions.min(MOST_DECISIONS);
-                    (side.trunk, side.point, before)
-                };
-                for error in errors {
-                    let depth = point + 1 + before + error.passed;
-                    self.show(trunk, distance, depth, error);
-                }
-                for run in branched {
-                    let index = self.add(trunk, point, before, run);
-                    heap.extend(rank(&self.forest.sides, index));
-                }
-            }
-            self.open = heap.len() as u64;
-            if let Some(ended) = self.ended() {
-                return Ok(Some(ended));
-            }
-        }
-        Ok(None)
-    }
-
-    /// Takes in a run that left a path `before` points after the test's own was left; its number.
-    fn add(&mut self, trunk: usize, point: usize, before: usize, run: Branched) -> usize {
-        self.ledger.take_in(&run.probed);
-        // The point at which the test's path was left is none that was passed since.
-        let points = &self.forest.trunks[trunk].points;
-        let is_direct = points.get(point) == Some(&run.at) && before == 0;
-        let passed = if is_direct { 0 } else { before + run.passed };
-        let is_new = self.ledger.known.insert(run.scenario.clone());
-        let side = Side {
-            trunk,
-            point,
-            scenario: run.scenario,
-            probed: None,
-            cursor: run.at + 1,
-            passed,
-            is_done: !is_new,
-        };
-        let index = self.forest.add(side, run.probed);
-        if let Some(error) = run.native {
-            let depth = point + 1 + passed;
-            self.show(trunk, self.distance, depth, error);
-        }
-        index
-    }
-
-    /// Gives each worker something to do.
-    fn deal(
-        &mut self,
-        workers: &mut [Worker<'a>],
-        work: Vec<(Holder, Aim)>,
-        settled: &HashSet<Place>,
-    ) -> Result<Vec<Report>, ExploreError> {
-        let tasks = work.into_iter().map(|(holder, aim)| {
-            let (trunk, scenario, probed) = self.forest.run(holder);
-            Task {
-                scenario,
-                probed,
-                aim,
-                shape: &trunk.shape,
-                known: &self.ledger.known,
-                paths: &self.ledger.paths,
-                settled,
-                baseline: &trunk.baseline,
-                deadline: self.deadline,
-            }
+        let waiting = self.amplifiers.iter().enumerate();
+        let waiting = waiting.filter_map(|(index, amplifier)| {
+            Some((amplifier.level()?, self.last_turns[index], index))
         });
-        let tasks = workers.iter_mut().zip(tasks).collect();
-        let results = in_parallel(self.options.jobs, tasks, |(worker, task)| {
-            probe::look(worker, self.sites, task)
-        });
-        results.into_iter().collect()
+        let (_, _, index) = waiting.min()?;
+        self.turns += 1;
+        self.last_turns[index] = self.turns;
+        let programs = self.amplifiers.len() as u32;
+        let time = self.options.time.filter(|_| programs > 1);
+        let share = time.map(|time| (time / (programs * TURNS)).max(LEAST_TURN));
+        Some((index, share.map(|share| Instant::now() + share)))
     }
 
-    /// Takes in what a worker brought back from a run, but for the runs and errors, which are given back.
-    fn merge(&mut self, holder: Holder, report: Report) -> (Vec<Branched>, Vec<Natively>) {
-        if let Some(probed) = &report.probed {
-            self.forest.keep(holder, Arc::clone(probed));
+    /// Lets a program go on.
+    fn go_on(&mut self, index: usize, until: Option<Instant>) -> Result<Pause, ExploreError> {
+        let left = self.options.time;
+        let left = left.map(|time| time.saturating_sub(self.tape.elapsed()));
+        let mut others = Progress::default();
+        for (other, amplifier) in self.amplifiers.iter_mut().enumerate() {
+            if other != index {
+                others.add(&amplifier.progress());
+                amplifier.forest.forget();
+            }
         }
-        self.ledger.merge(report)
-    }
-
-    fn show(&mut self, trunk: usize, distance: usize, depth: usize, error: Natively) {
-        let seed = self.forest.trunks[trunk].seed;
-        self.report(seed, distance, depth, error.scenario, error.confirmed);
-    }
-
-    fn report(
-        &mut self,
-        seed: usize,
-        distance: usize,
-        depth: usize,
-        scenario: Scenario,
-        confirmed: Confirmed,
-    ) {
-        let news = self
-            .ledger
-            .report(seed, distance, depth, scenario, confirmed);
-        for found in news {
-            self.observer.finding(&found);
-        }
+        let mut turn = Turn {
+            crew: &mut self.crew,
+            tape: &mut self.tape,
+            observer: self.observer,
+            others,
+            until,
+            deadline: left.map(|left| Instant::now() + left),
+        };
+        self.amplifiers[index].advance(&mut turn)
     }
 
     fn progress(&self) -> Progress {
-        Progress {
-            distance: self.distance,
-            runs: self.ledger.runs,
-            paths: self.ledger.paths.len() as u64,
-            checks: self.ledger.checks.made,
-            findings: self.ledger.findings.len() as u64,
-            open: self.open,
+        let mut sum = Progress::default();
+        for amplifier in &self.amplifiers {
+            sum.add(&amplifier.progress());
         }
+        sum
     }
 
-    fn summary(self, ended: Ended, workers: &[Worker<'_>]) -> Summary {
-        let mut solver = Statistics::default();
-        for worker in workers {
-            solver.absorb(worker.statistics());
-        }
+    /// Brings inputs nearer to their tests, unless somebody wants an end.
+    fn finish(mut self, ended: Ended) -> Result<Summary, ExploreError> {
+        let extra = self.options.time;
+        let extra = extra.map(|time| (time / EXTRA_SHARE).max(LEAST_EXTRA));
+        let until = extra.map(|extra| Instant::now() + extra);
         let progress = self.progress();
-        let ledger = self.ledger;
-        let mut findings = ledger.findings;
-        findings.sort_by_key(|found| (found.distance, found.finding.depth));
-        let trunks = self.forest.trunks.iter();
-        Summary {
+        if ended != Ended::Stopped {
+            for (index, amplifier) in self.amplifiers.iter_mut().enumerate() {
+                let findings = &mut amplifier.ledger.findings;
+                if findings.is_empty() {
+                    continue;
+                }
+                let (workers, _) = self.crew.of(index)?;
+                reduce::reduce(findings, workers, amplifier.target, self.options, until)?;
+            }
+        }
+        Ok(Summary {
             ended,
             progress,
-            seconds: self.started.elapsed().as_secs_f64(),
-            findings,
-            checks: ledger.checks,
-            sites: ledger.checked_sites,
-            concrete_sites: ledger.concrete_sites.len() as u64,
-            undecided: ledger.undecided,
-            order: trunks.map(|trunk| trunk.seed).collect(),
-            given: self.options.seeds.len(),
-            divergences: ledger.divergences,
-            missed: ledger.missed,
-            losses: ledger.losses,
-            solver,
-            executions: workers.iter().map(Worker::runs).sum(),
-            flaky: ledger.flaky,
-        }
+            seconds: self.tape.elapsed().as_secs_f64(),
+            targets: self.amplifiers.into_iter().map(Amplifier::finish).collect(),
+        })
     }
 }

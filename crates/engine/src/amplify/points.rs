@@ -1,22 +1,21 @@
 //! The points of a path: where some input would have gone another way.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use super::run::Probed;
+use super::run::{Probed, Task};
 use crate::path::Choice;
 use crate::question::{Goal, Known, Question, Wanted};
 use crate::sites::SiteMap;
 use crate::worker::{Rigour, Worker};
 
-/// The positions of a path's points, among its first `limit` decisions.
+/// The positions of a path's points, among its first `limit` decisions; and whether there was no time for all of them.
 pub fn survey(
     worker: &mut Worker<'_>,
     sites: &SiteMap,
     probed: &Probed,
     limit: usize,
-    deadline: Option<Instant>,
-) -> Vec<usize> {
+    task: &Task<'_>,
+) -> (Vec<usize>, bool) {
     let names = worker.names(&probed.traced);
     let mut inquiry = worker.inquiry(&probed.traced, &names, Rigour::Ways);
     let fixed = Known::new();
@@ -28,8 +27,8 @@ pub fn survey(
     let decisions = &probed.traced.decisions[..limit.min(probed.traced.decisions.len())];
     let mut points = Vec::new();
     for (at, decision) in decisions.iter().enumerate() {
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            break;
+        if task.is_over() {
+            return (points, true);
         }
         let mut can_leave = |goal: Goal| match wanted.question(goal, &mut inquiry.path) {
             Question::Solve { prefix, goal } => !inquiry.solve(prefix, &goal).is_unsat(),
@@ -44,7 +43,7 @@ pub fn survey(
             points.push(at);
         }
     }
-    points
+    (points, false)
 }
 
 /// Where else a decision could have led: for each place the goals that lead there, one of which will do.

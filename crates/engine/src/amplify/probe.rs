@@ -1,14 +1,18 @@
 //! What a worker does with one run: ask about its sensitive operations, and leave its path.
 
 use std::collections::{HashMap, HashSet};
+use std::error::Error;
 use std::sync::Arc;
 
 use parallax_solver::{Answer, Constraint};
 
-use super::interface::Undecided;
-use super::points::goals;
-use super::run::{Aim, Branched, Natively, Place, Probed, Report, Task, trace};
+use super::interface::Place;
+use super::points::{self, goals};
+use super::run::{Aim, Branched, Left, Natively, Planted, Probed, Report, Task, trace};
+use crate::answers::fingerprint;
+use crate::execute::ExecuteError;
 use crate::explore::ExploreError;
+use crate::finding::{Key, Kind, Problem};
 use crate::question::{Goal, Known, Question, Wanted};
 use crate::replay::Confirmed;
 use crate::run::End;
@@ -22,8 +26,19 @@ const MOST_CHECKS: usize = 64;
 /// Violations of one place that did not show natively, after which it is not tried again on the same path.
 const MOST_UNCONFIRMED: u64 = 3;
 
-/// Looks at one run.
+/// Does what is to be done with one run, and says what it cost.
 pub fn look(
+    worker: &mut Worker<'_>,
+    sites: &SiteMap,
+    task: Task<'_>,
+) -> Result<Report, ExploreError> {
+    let before = worker.cpu();
+    let mut report = look_at(worker, sites, task)?;
+    report.cpu.spent = worker.cpu() - before;
+    Ok(report)
+}
+
+fn look_at(
     worker: &mut Worker<'_>,
     sites: &SiteMap,
     task: Task<'_>,
@@ -32,13 +47,51 @@ pub fn look(
     let probed = match &task.probed {
         Some(probed) => Arc::clone(probed),
         None => {
-            let again = Arc::new(trace(worker, task.scenario, sites)?.1);
-            report.runs += 1;
-            report.probed = Some(Arc::clone(&again));
-            again
+            let (scenario, probed) = match trace(worker, task.scenario, sites) {
+                Ok(traced) => traced,
+                Err(error) if matches!(task.aim, Aim::Plant) && is_about_the_scenario(&error) => {
+                    report.planted = Some(Planted::Unusable(in_full(&error)));
+                    return Ok(report);
+                }
+                Err(error) => return Err(error),
+            };
+            if matches!(task.aim, Aim::Plant) {
+                report.planted = Some(Planted::Ran {
+                    hangs: probed.end == End::Timeout,
+                    digest: probed.digest(),
+                    objects: (scenario.objects != task.scenario.objects)
+                        .then_some(scenario.objects),
+                });
+            }
+            let probed = Arc::new(probed);
+            report.probed = Some(Arc::clone(&probed));
+            probed
         }
     };
     report.decisions = probed.traced.decisions.len();
+    match &task.aim {
+        Aim::Plant => return Ok(report),
+        Aim::Survey(limit) => {
+            let (points, is_cut) = points::survey(worker, sites, &probed, *limit, &task);
+            report.points = Some(points);
+            report.is_cut = is_cut;
+            return Ok(report);
+        }
+        Aim::Check | Aim::Leave(_) | Aim::Follow { .. } => {}
+    }
+    let mut baseline = task.baseline.clone();
+    if matches!(task.aim, Aim::Check) {
+        // One that does not end by itself would take its whole time again and again.
+        if probed.end != End::Timeout {
+            report.own = worker.native.confirm_those(task.scenario, &is_error)?;
+            match &mut report.own {
+                Some(own) => leave_out_consequences(own, sites),
+                None => report.cpu.plain = worker.native.last_plain,
+            }
+        }
+        let own = report.own.iter().flat_map(|confirmed| &confirmed.problems);
+        baseline.extend(own.map(|problem| problem.key()));
+    }
     let names = worker.names(&probed.traced);
     let mut look = Look {
         inquiries: Rigour::ALL.map(|rigour| worker.inquiry(&probed.traced, &names, rigour)),
@@ -46,12 +99,54 @@ pub fn look(
         worker,
         sites,
         task,
+        baseline,
         report,
         made: HashSet::new(),
         taken: HashSet::new(),
     };
     look.go()?;
     Ok(look.report)
+}
+
+/// That a run takes long is none: other values of the same input often mean more work.
+fn is_error(problem: &Problem) -> bool {
+    problem.kind != Kind::Timeout
+}
+
+/// What goes wrong inside libraries, or nobody knows where, after something went wrong in the program itself comes of that.
+fn leave_out_consequences(confirmed: &mut Confirmed, sites: &SiteMap) {
+    let is_own = |problem: &Problem| {
+        let location = problem.location.as_ref();
+        location.is_some_and(|place| sites.files().any(|file| same_file(file, &place.file)))
+    };
+    if confirmed.problems.iter().any(is_own) {
+        confirmed.problems.retain(is_own);
+    }
+}
+
+/// Whether this one scenario cannot be laid out; others may.
+fn is_about_the_scenario(error: &ExploreError) -> bool {
+    let ExploreError::Execute(error) = error else {
+        return false;
+    };
+    matches!(
+        error,
+        ExecuteError::File { .. }
+            | ExecuteError::Outside(_)
+            | ExecuteError::NoNetwork
+            | ExecuteError::Address(_)
+    )
+}
+
+/// An error with its causes.
+fn in_full(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(&format!(": {error}"));
+        cause = error.source();
+    }
+    text
 }
 
 /// The sites of one run's operations that are asked about so often that only some checks are made.
@@ -64,7 +159,14 @@ fn counts(operations: &[Sensitive]) -> HashMap<(Place, u32), (usize, usize)> {
 }
 
 fn key(operation: &Sensitive) -> (Place, u32) {
-    ((operation.site, operation.failure), operation.context)
+    (place(operation), operation.context)
+}
+
+fn place(operation: &Sensitive) -> Place {
+    Place {
+        site: operation.site,
+        failure: operation.failure,
+    }
 }
 
 struct Look<'l, 't, 'm> {
@@ -74,8 +176,10 @@ struct Look<'l, 't, 'm> {
     /// First what the ways have in common, then everything.
     inquiries: [Inquiry<'t>; 2],
     task: Task<'l>,
+    /// Errors that the test itself shows.
+    baseline: HashSet<Key>,
     report: Report,
-    made: HashSet<Scenario>,
+    made: HashSet<u64>,
     taken: HashSet<u64>,
 }
 
@@ -87,11 +191,12 @@ impl Look<'_, '_, '_> {
             Aim::Leave(decisions) => {
                 for at in decisions {
                     let site = self.probed.traced.decisions[at].site;
-                    self.report.left_at.insert(at, site);
+                    self.report.left_at.push(Left { at, site });
                     self.leave(at)?;
                 }
                 Ok(())
             }
+            Aim::Plant | Aim::Survey(_) => Ok(()),
         }
     }
 
@@ -111,10 +216,13 @@ impl Look<'_, '_, '_> {
                 let (seen, all) = counts.entry(key(operation)).or_insert((0, 0));
                 *seen += 1;
                 let is_at_an_end = *seen <= MOST_CHECKS / 2 || *all - *seen < MOST_CHECKS / 2;
-                if is_at_an_end && !self.task.is_over() {
-                    self.check(operation)?;
-                } else {
+                if !is_at_an_end || self.report.is_cut {
                     self.report.checks.skipped += 1;
+                } else if self.task.is_over() {
+                    self.report.is_cut = true;
+                    self.report.checks.skipped += 1;
+                } else {
+                    self.check(operation)?;
                 }
                 next += 1;
             }
@@ -123,6 +231,7 @@ impl Look<'_, '_, '_> {
             }
             if points.is_some() {
                 if self.task.is_over() {
+                    self.report.is_cut = true;
                     break;
                 }
                 self.leave(at)?;
@@ -135,7 +244,7 @@ impl Look<'_, '_, '_> {
 
     /// Asks whether an operation can fail, and shows that it does.
     fn check(&mut self, operation: &Sensitive) -> Result<(), ExploreError> {
-        let place = (operation.site, operation.failure);
+        let place = place(operation);
         if self.task.settled.contains(&place) || self.report.failed.contains(&place) {
             return Ok(());
         }
@@ -164,9 +273,7 @@ impl Look<'_, '_, '_> {
                 }
                 Answer::Unknown(_) => {
                     self.report.checks.undecided += 1;
-                    let (site, failure) = place;
-                    let undecided = self.report.undecided.entry(Undecided { site, failure });
-                    *undecided.or_default() += 1;
+                    *self.report.undecided.entry(place).or_default() += 1;
                     break;
                 }
             };
@@ -202,24 +309,27 @@ impl Look<'_, '_, '_> {
                 break;
             }
         }
-        self.report.checks.unconfirmed += u64::from(fruitless > 0);
+        if fruitless > 0 {
+            self.report.checks.unconfirmed += 1;
+            self.report.unconfirmed.insert(place);
+        }
         Ok(())
     }
 
     /// Whether nothing has run the scenario, and it may be run.
     fn is_new(&mut self, scenario: &Scenario) -> bool {
-        self.task.shape.accepts(scenario)
-            && !self.task.known.contains(scenario)
-            && self.made.insert(scenario.clone())
+        self.task.accepts(scenario) && self.made.insert(fingerprint(scenario))
     }
 
     /// Runs the scenario on the plain and the checked program.
     fn natively(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
-        let Some(mut confirmed) = self.worker.native.confirm(scenario)? else {
+        let native = &mut self.worker.native;
+        let Some(mut confirmed) = native.confirm_those(scenario, &is_error)? else {
             return Ok(None);
         };
         self.report.flaky += confirmed.flaky.len() as u64;
-        let baseline = self.task.baseline;
+        leave_out_consequences(&mut confirmed, self.sites);
+        let baseline = &self.baseline;
         confirmed
             .problems
             .retain(|problem| !baseline.contains(&problem.key()));
@@ -280,7 +390,8 @@ impl Look<'_, '_, '_> {
                 });
                 self.report.branched.push(Branched {
                     scenario,
-                    probed: Arc::new(probed),
+                    digest: probed.digest(),
+                    probed: Some(Arc::new(probed)),
                     at,
                     passed,
                     native,
@@ -335,6 +446,8 @@ impl Look<'_, '_, '_> {
 
 /// Whether two names of a file end alike: sanitizers and debug information write directories differently.
 fn same_file(a: &str, b: &str) -> bool {
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    fn name(path: &str) -> &str {
+        path.rsplit('/').next().unwrap_or(path)
+    }
     name(a) == name(b)
 }

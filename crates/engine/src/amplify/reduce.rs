@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use super::{Amplified, Options};
+use super::{Amplified, Options, Target};
 use crate::explore::ExploreError;
 use crate::parallel::in_parallel;
 use crate::scenario::{Bytes, Scenario};
@@ -18,6 +18,7 @@ const ATTEMPTS: u32 = 1000;
 pub fn reduce(
     findings: &mut [Amplified],
     workers: &mut [Worker<'_>],
+    target: &Target,
     options: &Options,
     until: Option<Instant>,
 ) -> Result<(), ExploreError> {
@@ -25,8 +26,8 @@ pub fn reduce(
     for findings in findings.chunks_mut(size) {
         let tasks: Vec<_> = workers.iter_mut().zip(findings).collect();
         let results = in_parallel(options.jobs, tasks, |(worker, found)| {
-            let seed = &options.seeds[found.seed].scenario;
-            reduce_one(found, worker, seed, until)
+            let seed = &target.seeds[found.seed].scenario;
+            reduce_one(found, worker, seed, until, options.halt)
         });
         for result in results {
             result?;
@@ -40,6 +41,7 @@ fn reduce_one(
     worker: &mut Worker<'_>,
     seed: &Scenario,
     until: Option<Instant>,
+    halt: Option<fn() -> bool>,
 ) -> Result<(), ExploreError> {
     let finding = &mut found.finding;
     if finding.scenario == *seed {
@@ -50,6 +52,7 @@ fn reduce_one(
         scenario != seed
             && looks_like(scenario, &finding.scenario, seed)
             && until.is_none_or(|until| Instant::now() < until)
+            && !halt.is_some_and(|halt| halt())
     };
     let seeds = [seed.clone()];
     let smaller = worker

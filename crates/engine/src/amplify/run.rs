@@ -1,18 +1,20 @@
 //! A run as workers see it: what they are given, and what they bring back.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_abi::SiteId;
+use serde::{Deserialize, Serialize};
 
-use super::interface::{Checks, Undecided};
-use crate::explore::{ExploreError, Shape};
+use super::interface::{Checks, Place, site_number};
+use crate::answers::fingerprint;
+use crate::explore::{ExploreError, is_near};
 use crate::finding::Key;
 use crate::replay::Confirmed;
 use crate::run::End;
-use crate::scenario::Scenario;
-use crate::sensitive::{self, Failure, Sensitive};
+use crate::scenario::{Object, Scenario};
+use crate::sensitive::{self, Sensitive};
 use crate::sites::SiteMap;
 use crate::worker::{Traced, Worker, with_objects};
 
@@ -46,13 +48,80 @@ impl Probed {
         let operations = self.operations.len() * size_of::<Sensitive>();
         self.traced.bytes() + (operations + self.accesses.len() * 16) as u64
     }
+
+    /// What of it is remembered when the trace is gone.
+    pub fn digest(&self) -> Digest {
+        let operations = self.operations.iter();
+        let places = operations.clone().map(|operation| Place {
+            site: operation.site,
+            failure: operation.failure,
+        });
+        let accesses = self.accesses.iter();
+        let positions: BTreeSet<usize> = operations
+            .map(|operation| operation.position)
+            .chain(accesses.clone().map(|(_, position)| *position))
+            .collect();
+        let trace = &self.traced.trace;
+        let mut losses: BTreeMap<String, u64> = BTreeMap::new();
+        for loss in trace.losses() {
+            let name = loss.name();
+            let name = if name.is_empty() {
+                "(memory)".into()
+            } else {
+                name
+            };
+            *losses.entry(name.into_owned()).or_default() += u64::from(loss.count);
+        }
+        if let Some(stop) = trace.stop() {
+            let name = format!("(trace cut short: {})", format!("{stop:?}").to_lowercase());
+            *losses.entry(name).or_default() += 1;
+        }
+        Digest {
+            path: self.traced.path(),
+            is_traced: trace.attached(),
+            decisions: self.traced.decisions.len(),
+            places: places.collect(),
+            accesses: accesses.map(|(site, _)| site.0).collect(),
+            positions: positions.into_iter().collect(),
+            losses,
+        }
+    }
+}
+
+/// What is remembered of a traced run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Digest {
+    /// Identifies the path.
+    pub path: u64,
+    /// Whether there was a trace at all.
+    pub is_traced: bool,
+    pub decisions: usize,
+    /// Sensitive operations on input.
+    pub places: BTreeSet<Place>,
+    /// Numbers of the sites of memory accesses at concrete addresses.
+    pub accesses: BTreeSet<u64>,
+    /// How many decisions come before sensitive operations of either sort; ascending.
+    pub positions: Vec<usize>,
+    /// Function or instruction → how often labels were lost there.
+    pub losses: BTreeMap<String, u64>,
+}
+
+impl Digest {
+    /// The sites of all sensitive operations.
+    pub fn sites(&self) -> BTreeSet<SiteId> {
+        let places = self.places.iter().map(|place| place.site);
+        let accesses = self.accesses.iter().map(|number| SiteId(*number));
+        places.chain(accesses).collect()
+    }
 }
 
 /// A run that left its parent's path.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Branched {
     pub scenario: Scenario,
-    pub probed: Arc<Probed>,
+    pub digest: Digest,
+    #[serde(skip)]
+    pub probed: Option<Arc<Probed>>,
     /// The decision that it made otherwise.
     pub at: usize,
     /// Points passed since its parent began to be followed, the one it left at included.
@@ -61,7 +130,7 @@ pub struct Branched {
 }
 
 /// Errors that an input showed natively.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Natively {
     pub scenario: Scenario,
     pub confirmed: Confirmed,
@@ -71,22 +140,37 @@ pub struct Natively {
     pub passed: usize,
 }
 
+/// A decision at which a path was to be left.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub struct Left {
+    pub at: usize,
+    #[serde(with = "site_number")]
+    pub site: SiteId,
+}
+
 /// What a worker brings back from one run.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Report {
-    /// If the run had to be traced again.
+    /// If the run had to be traced.
+    #[serde(skip)]
     pub probed: Option<Arc<Probed>>,
+    /// What a test's first run showed.
+    pub planted: Option<Planted>,
+    /// Errors that the test itself shows.
+    pub own: Option<Confirmed>,
+    /// The points that were asked for.
+    pub points: Option<Vec<usize>>,
     pub branched: Vec<Branched>,
     pub errors: Vec<Natively>,
     pub checks: Checks,
     pub checked_sites: HashMap<Place, u64>,
     /// Places that failed.
     pub failed: HashSet<Place>,
-    /// Traced runs.
+    /// Traced runs of new inputs.
     pub runs: u64,
-    pub undecided: HashMap<Undecided, u64>,
-    /// Decisions at which the path was to be left, and their sites.
-    pub left_at: HashMap<usize, SiteId>,
+    pub undecided: HashMap<Place, u64>,
+    pub unconfirmed: HashSet<Place>,
+    pub left_at: Vec<Left>,
     /// Inputs that did not leave where they should have.
     pub missed: u64,
     /// Decisions of the run, how many of them have been looked at, and points among those.
@@ -95,16 +179,43 @@ pub struct Report {
     pub passed: usize,
     /// Problems that were not seen every time.
     pub flaky: u64,
+    /// There was no time for all of it.
+    pub is_cut: bool,
+    pub cpu: CpuTime,
 }
 
-/// A site and what can go wrong there.
-pub type Place = (SiteId, Failure);
+/// What a test costs.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// Of all that was done for it.
+    pub spent: Duration,
+    /// Of a plain run of it alone, if there was one.
+    pub plain: Duration,
+}
+
+/// What a test's first run showed.
+#[derive(Debug, Serialize, Deserialize)]
+pub enum Planted {
+    Ran {
+        /// It did not end by itself.
+        hangs: bool,
+        digest: Digest,
+        /// Objects that the program declared, where the test has none.
+        objects: Option<Vec<Object>>,
+    },
+    /// It cannot be run, for this reason.
+    Unusable(String),
+}
 
 /// What is to be done with a run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 pub enum Aim {
+    /// It is traced.
+    Plant,
     /// All its operations are checked.
     Check,
+    /// The points among its first decisions are found.
+    Survey(usize),
     /// Its path is left at these decisions.
     Leave(Vec<usize>),
     /// From this decision on it is followed over so many points: its operations are checked and its path is left.
@@ -116,21 +227,36 @@ pub struct Task<'t> {
     pub scenario: &'t Scenario,
     pub probed: Option<Arc<Probed>>,
     pub aim: Aim,
-    pub shape: &'t Shape,
-    /// Scenarios and paths that have been run.
-    pub known: &'t HashSet<Scenario>,
+    /// The test, which new inputs must be near to.
+    pub seed: &'t Scenario,
+    /// Fingerprints of scenarios that have been run, and paths.
+    pub known: &'t HashSet<u64>,
     pub paths: &'t HashSet<u64>,
     /// Places whose failure is known and need not be shown again.
     pub settled: &'t HashSet<Place>,
     /// Errors that the seed itself shows.
     pub baseline: &'t HashSet<Key>,
     pub deadline: Option<Instant>,
+    /// Says whether somebody wants an end.
+    pub halt: Option<fn() -> bool>,
 }
 
 impl Task<'_> {
     pub fn is_over(&self) -> bool {
-        self.deadline
-            .is_some_and(|deadline| Instant::now() >= deadline)
+        self.halt.is_some_and(|halt| halt())
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// The same for the same thing to do.
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint((self.scenario, &self.aim))
+    }
+
+    /// Whether a new input may be run: it is near the test, and has not been run.
+    pub fn accepts(&self, scenario: &Scenario) -> bool {
+        is_near(self.seed, scenario) && !self.known.contains(&fingerprint(scenario))
     }
 }
 

@@ -1,129 +1,156 @@
 //! What is done with the tests' own paths: they are traced, checked, and their points are found.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::sync::Arc;
+use std::collections::{BTreeSet, HashSet};
 
 use parallax_abi::SiteId;
 
-use super::distance::Landscape;
+use super::amplifier::{Amplifier, Pause, Turn};
 use super::forest::{Holder, Trunk};
-use super::run::{self, Aim};
-use super::{Amplifier, WORKERS, order, points};
-use crate::explore::{Ended, ExploreError, Shape};
-use crate::parallel::in_parallel;
-use crate::worker::Worker;
+use super::order;
+use super::run::{Aim, Planted};
+use super::{CHECKED_TOGETHER, MOST_DECISIONS, PLANTED_TOGETHER};
+use crate::answers::fingerprint;
+use crate::explore::ExploreError;
+use crate::scenario::Scenario;
 
 impl<'a> Amplifier<'a> {
     /// Traces the tests and brings them into order.
-    pub(super) fn plant(
-        &mut self,
-        workers: &mut [Worker<'a>],
-    ) -> Result<Option<Ended>, ExploreError> {
-        let all = self.options.seeds.len();
-        let chosen = match self.options.sample {
-            Some(sample) => sample.choose(all, self.options.seed),
-            None => (0..all).collect(),
-        };
-        let mut trunks: Vec<Trunk> = Vec::new();
-        for group in chosen.chunks(WORKERS) {
-            let tasks = workers.iter_mut().zip(group).collect();
-            let results = in_parallel(
-                self.options.jobs,
-                tasks,
-                |(worker, index): (&mut Worker<'_>, &usize)| {
-                    let seed = &self.options.seeds[*index].scenario;
-                    let (scenario, probed) = run::trace(worker, seed, self.sites)?;
-                    let natively = worker.native.confirm(&scenario)?;
-                    Ok::<_, ExploreError>((scenario, probed, natively))
-                },
-            );
-            for (seed, result) in group.iter().zip(results) {
-                let (scenario, probed, natively) = result?;
+    pub(super) fn plant(&mut self, turn: &mut Turn<'_, 'a>) -> Result<Option<Pause>, ExploreError> {
+        while self.next < self.chosen.len() {
+            let end = self.chosen.len().min(self.next + PLANTED_TOGETHER);
+            let group = self.chosen[self.next..end].to_vec();
+            let aims = group.iter().map(|seed| (Holder::Seed(*seed), Aim::Plant));
+            let reports = self.deal(turn, aims.collect(), &HashSet::new())?;
+            self.next = end;
+            for (seed, report) in group.into_iter().zip(reports) {
                 self.ledger.runs += 1;
-                if trunks.is_empty() && !probed.traced.trace.attached() {
-                    return Err(ExploreError::Untraced);
-                }
-                if !self.ledger.known.insert(scenario.clone()) {
-                    continue;
-                }
-                self.ledger.take_in(&probed);
-                let errors = natively.iter().flat_map(|confirmed| &confirmed.problems);
-                let baseline = errors.map(|problem| problem.key());
-                trunks.push(Trunk {
-                    seed: *seed,
-                    shape: Shape::Near(Box::new(scenario.clone())),
-                    scenario,
-                    baseline: baseline.collect(),
-                    points: Vec::new(),
-                    landscape: Landscape::default(),
-                    left: BTreeMap::new(),
-                    probed: Some(Arc::new(probed)),
-                });
-                if let Some(confirmed) = natively {
-                    let scenario = trunks[trunks.len() - 1].scenario.clone();
-                    self.report(*seed, 0, 0, scenario, confirmed);
+                match report.planted {
+                    Some(Planted::Ran {
+                        hangs,
+                        digest,
+                        objects,
+                    }) => {
+                        self.hanging += u64::from(hangs);
+                        let given = &self.target.seeds[seed].scenario;
+                        let completed = objects.map(|objects| Scenario {
+                            objects,
+                            ..given.clone()
+                        });
+                        let scenario = completed.as_ref().unwrap_or(given);
+                        if !digest.is_traced || !self.ledger.known.insert(fingerprint(scenario)) {
+                            continue;
+                        }
+                        self.ledger.take_in(&digest);
+                        let trunk = Trunk {
+                            seed,
+                            completed,
+                            digest,
+                            cpu: report.cpu,
+                            ..Trunk::default()
+                        };
+                        self.forest.plant(trunk, report.probed);
+                    }
+                    Some(Planted::Unusable(reason)) => self.unusable.push((seed, reason)),
+                    None => {}
                 }
             }
-            if let Some(ended) = self.ended() {
-                self.forest.plant(trunks);
-                return Ok(Some(ended));
+            if let Some(pause) = self.pause(turn) {
+                return Ok(Some(pause));
             }
         }
-        let sites: Vec<BTreeSet<SiteId>> = trunks.iter().map(Trunk::sites).collect();
-        let mut trunks: Vec<Option<Trunk>> = trunks.into_iter().map(Some).collect();
-        let in_order = order::by_novelty(&sites).into_iter();
-        let in_order = in_order.filter_map(|index| trunks[index].take());
-        self.forest.plant(in_order.collect());
+        let trunks = self.forest.trunks.iter();
+        let sites: Vec<BTreeSet<SiteId>> = trunks.map(|trunk| trunk.digest.sites()).collect();
+        self.forest.arrange(order::by_novelty(&sites));
         Ok(None)
     }
 
     /// Distance 0: all operations of all tests.
     pub(super) fn check_trunks(
         &mut self,
-        workers: &mut [Worker<'a>],
-    ) -> Result<Option<Ended>, ExploreError> {
-        let all: Vec<usize> = (0..self.forest.trunks.len()).collect();
-        for group in all.chunks(WORKERS) {
-            // Later tests may show the same at a smaller depth.
+        turn: &mut Turn<'_, 'a>,
+    ) -> Result<Option<Pause>, ExploreError> {
+        let all = self.forest.trunks.len();
+        while self.next < all {
+            let group = self.next..all.min(self.next + CHECKED_TOGETHER);
             let aims = group
-                .iter()
-                .map(|index| (Holder::Trunk(*index), Aim::Check));
-            let reports = self.deal(workers, aims.collect(), &HashSet::new())?;
-            for (index, report) in group.iter().zip(reports) {
-                let errors = self.merge(Holder::Trunk(*index), report).1;
-                if let Some(deepest) = errors.iter().map(|error| error.position).max() {
-                    self.survey(workers, *index, deepest)?;
+                .clone()
+                .map(|index| (Holder::Trunk(index), Aim::Check));
+            // Later tests may show the same at a smaller depth, but not all of them need to be asked.
+            let settled = self.ledger.failed_often();
+            let reports = self.deal(turn, aims.collect(), &settled)?;
+            self.next = group.end;
+            let mut shown = Vec::new();
+            for (index, mut report) in group.zip(reports) {
+                let cpu = &mut self.forest.trunks[index].cpu;
+                cpu.spent += report.cpu.spent;
+                cpu.plain = report.cpu.plain;
+                if let Some(own) = report.own.take() {
+                    let problems = own.problems.iter();
+                    let trunk = &mut self.forest.trunks[index];
+                    trunk.baseline = problems.map(|problem| problem.key()).collect();
+                    let scenario = self.scenario(Holder::Trunk(index)).clone();
+                    let seed = self.forest.trunks[index].seed;
+                    self.report(turn, seed, (0, 0), &scenario, &own);
                 }
-                for error in errors {
-                    let depth = self.forest.trunks[*index].landscape.depth(error.position);
-                    self.show(*index, 0, depth, error);
+                let errors = self.merge(Holder::Trunk(index), report).1;
+                if !errors.is_empty() {
+                    shown.push((index, errors));
                 }
             }
-            if let Some(ended) = self.ended() {
-                return Ok(Some(ended));
+            let deepest = shown.iter().map(|(index, errors)| {
+                let deepest = errors.iter().map(|error| error.position).max();
+                (*index, deepest.unwrap_or(0))
+            });
+            self.survey(turn, deepest.collect())?;
+            for (index, errors) in shown {
+                for error in errors {
+                    let depth = self.forest.trunks[index].landscape.depth(error.position);
+                    self.show(turn, index, (0, depth), &error);
+                }
+            }
+            if let Some(pause) = self.pause(turn) {
+                return Ok(Some(pause));
             }
         }
         Ok(None)
     }
 
-    /// Finds the points of a test's path, among its first decisions.
-    pub(super) fn survey(
+    /// Finds the points of all tests' paths.
+    pub(super) fn survey_trunks(
         &mut self,
-        workers: &mut [Worker<'a>],
-        index: usize,
-        limit: usize,
+        turn: &mut Turn<'_, 'a>,
+    ) -> Result<Option<Pause>, ExploreError> {
+        let all = self.forest.trunks.len();
+        while self.next < all {
+            let group = self.next..all.min(self.next + CHECKED_TOGETHER);
+            self.next = group.end;
+            self.survey(turn, group.map(|index| (index, MOST_DECISIONS)).collect())?;
+            if let Some(pause) = self.pause(turn) {
+                return Ok(Some(pause));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Finds the points of tests' paths, among as many of their first decisions.
+    fn survey(
+        &mut self,
+        turn: &mut Turn<'_, 'a>,
+        wanted: Vec<(usize, usize)>,
     ) -> Result<(), ExploreError> {
-        let trunk = &self.forest.trunks[index];
-        let probed = match &trunk.probed {
-            Some(probed) => Arc::clone(probed),
-            None => Arc::new(run::trace(&mut workers[0], &trunk.scenario, self.sites)?.1),
-        };
-        let points = points::survey(&mut workers[0], self.sites, &probed, limit, self.deadline);
-        let operations = probed.operations.iter().map(|operation| operation.position);
-        let accesses = probed.accesses.iter().map(|(_, position)| *position);
-        let trunk = &mut self.forest.trunks[index];
-        trunk.landscape = Landscape::new(points.clone(), operations.chain(accesses));
-        trunk.points = points;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let aims = wanted
+            .iter()
+            .map(|(index, limit)| (Holder::Trunk(*index), Aim::Survey(*limit)));
+        let reports = self.deal(turn, aims.collect(), &HashSet::new())?;
+        for ((index, _), mut report) in wanted.into_iter().zip(reports) {
+            if let Some(points) = report.points.take() {
+                self.forest.trunks[index].survey(points);
+            }
+            self.merge(Holder::Trunk(index), report);
+        }
         Ok(())
     }
 }

@@ -41,6 +41,7 @@ pub use interface::{
 pub use news::Moment;
 use news::News;
 use parts::First;
+pub(crate) use shape::is_near;
 pub use shape::{ArgumentGroup, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Tried, Work};
 

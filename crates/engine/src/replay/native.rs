@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cpu;
 use crate::execute::{ExecuteError, Later, Settings};
 use crate::finding::{self, Key, Problem};
 use crate::minimise::{Minimised, minimise};
@@ -24,6 +26,9 @@ pub struct Native {
     quick: Option<Later>,
     /// Runs of either.
     pub runs: u64,
+    /// CPU time of all runs, and that of the last one of the plain build with what it took to run it.
+    pub cpu: Duration,
+    pub last_plain: Duration,
 }
 
 /// One run of each build.
@@ -65,6 +70,8 @@ impl Native {
             checked: checked.map(sanitized),
             quick: checked.map(quick),
             runs: 0,
+            cpu: Duration::ZERO,
+            last_plain: Duration::ZERO,
         }
     }
 
@@ -75,6 +82,8 @@ impl Native {
             checked: self.checked.as_ref().map(Later::another),
             quick: self.quick.as_ref().map(Later::another),
             runs: 0,
+            cpu: Duration::ZERO,
+            last_plain: Duration::ZERO,
         }
     }
 
@@ -91,10 +100,18 @@ impl Native {
         let mut run = |executor: Option<&mut Later>| {
             let run = executor.map(|executor| executor.run(scenario, &[]));
             self.runs += u64::from(run.is_some());
-            run.transpose()
+            let outcome = run.transpose()?;
+            self.cpu += outcome
+                .as_ref()
+                .map_or(Duration::ZERO, |outcome| outcome.cpu);
+            Ok::<_, ExecuteError>(outcome)
         };
         let checked = run(self.checked.as_mut().filter(|_| builds.checked))?;
+        let before = cpu::of_thread();
         let plain = run(Some(&mut self.plain).filter(|_| builds.plain))?;
+        if let Some(plain) = &plain {
+            self.last_plain = cpu::of_thread() - before + plain.cpu;
+        }
         Ok(Look {
             problems: finding::problems(plain.as_ref(), checked.as_ref()),
             plain,
@@ -118,7 +135,17 @@ impl Native {
 
     /// Looks until it is clear what happens every time; `None` if the first look shows no problem.
     pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExecuteError> {
-        let first = self.look(scenario)?;
+        self.confirm_those(scenario, &|_| true)
+    }
+
+    /// As [`Native::confirm`], but only some problems count.
+    pub fn confirm_those(
+        &mut self,
+        scenario: &Scenario,
+        counts: &dyn Fn(&Problem) -> bool,
+    ) -> Result<Option<Confirmed>, ExecuteError> {
+        let mut first = self.look(scenario)?;
+        first.problems.retain(|problem| counts(problem));
         if first.problems.is_empty() {
             return Ok(None);
         }
@@ -180,6 +207,7 @@ impl Native {
         };
         let checked = quick.run(scenario, &[])?;
         self.runs += 1;
+        self.cpu += checked.cpu;
         let plain = match builds.plain {
             true => {
                 let only_plain = Builds {

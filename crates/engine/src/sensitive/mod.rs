@@ -11,13 +11,14 @@ use parallax_abi::trace::{Event, EventKind, ObjectKind};
 use parallax_abi::{Op, SiteId};
 use parallax_expr::{Label, Store, build};
 use parallax_solver::Overlay;
+use serde::{Deserialize, Serialize};
 
 use crate::path::decided_by;
 use crate::sites::SiteMap;
 use crate::trace::Trace;
 
 /// What would go wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Failure {
     OutOfBounds,
     DivisionByZero,

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use parallax_capture::Variant;
 use parallax_engine::archive::{Archive, ArchiveError};
-use parallax_engine::explore::{Ended, ExploreError, Options, Programs, explore};
+use parallax_engine::explore::{ExploreError, Options, Programs, explore};
 use parallax_engine::region::Symbolic;
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
@@ -160,7 +160,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             _ => Exit::Findings,
         });
     }
-    let mut watcher = Watcher::new(archive, absolute, options.time);
+    let mut watcher = Watcher::new(vec![(output.clone(), absolute)], options.time);
     let mut keeper = Keeper::new(&store, &search, "explore", &mut watcher);
     let result = explore(&programs, &options, &mut search, &mut keeper);
     let (summary, tests) = match result {
@@ -173,7 +173,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             return Err(error.into());
         }
     };
-    let kept = watcher.finish(&summary.findings)?;
+    let kept = watcher
+        .finish(std::slice::from_ref(&summary.findings))?
+        .remove(0);
     // Reading the tables takes as long as dozens of runs: only if there are places to name.
     let sites = match summary.misses.as_slice() {
         [] => SiteMap::default(),
@@ -198,13 +200,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     } else {
         Exit::Findings
     };
-    let end = match summary.ended {
-        Ended::Exhausted => Some(End::Exhausted),
-        Ended::Runs => Some(End::Runs),
-        Ended::Time => Some(End::Time),
-        Ended::Stopped => None,
-    };
-    if let Some(end) = end {
+    if let Some(end) = End::of(summary.ended) {
         search.finish(&Outcome {
             budget: Budget {
                 runs: options.runs,
@@ -216,6 +212,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             json,
             tests,
             findings: summary.findings,
+            owners: Vec::new(),
         })?;
     }
     in_use.end(exit as u8)?;

@@ -28,6 +28,13 @@ pub struct GivenArguments {
     env: Vec<OsString>,
 }
 
+impl GivenArguments {
+    /// Whether nothing is given.
+    pub fn is_empty(&self) -> bool {
+        self.stdin.is_none() && self.file.is_empty() && self.env.is_empty()
+    }
+}
+
 /// Where to start.
 #[derive(Debug, clap::Args)]
 pub struct StartArguments {

@@ -27,9 +27,12 @@ pub fn interrupted() -> bool {
 /// Plain lines of progress come no more often than this.
 const LINES: Duration = Duration::from_secs(30);
 
+/// Finding → its directory.
+pub type Kept = BTreeMap<String, PathBuf>;
+
 pub struct Watcher {
-    archive: Archive,
-    program: PathBuf,
+    /// Directories of results, each with its program.
+    places: Vec<(PathBuf, PathBuf)>,
     bar: ProgressBar,
     is_terminal: bool,
     started: Instant,
@@ -40,7 +43,8 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    pub fn new(archive: Archive, program: PathBuf, time: Option<Duration>) -> Watcher {
+    /// For a search in programs that keeps results in a directory for each.
+    pub fn new(places: Vec<(PathBuf, PathBuf)>, time: Option<Duration>) -> Watcher {
         catch_interrupt();
         let is_terminal = io::stderr().is_terminal();
         let bar = if is_terminal {
@@ -52,8 +56,7 @@ impl Watcher {
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         bar.enable_steady_tick(Duration::from_millis(200));
         Watcher {
-            archive,
-            program,
+            places,
             bar,
             is_terminal,
             started: Instant::now(),
@@ -85,23 +88,23 @@ impl Watcher {
         )
     }
 
-    /// Writes what is still to be written; where each finding is kept.
-    pub fn finish(
-        mut self,
-        findings: &[Finding],
-    ) -> Result<BTreeMap<String, PathBuf>, ArchiveError> {
+    /// Writes what is still to be written, given the findings in each program; where each is kept.
+    pub fn finish(mut self, findings: &[Vec<Finding>]) -> Result<Vec<Kept>, ArchiveError> {
         self.bar.finish_and_clear();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        let mut kept = BTreeMap::new();
-        for finding in findings {
-            kept.insert(
-                finding.id(),
-                self.archive.add_finding(finding, &self.program)?,
-            );
-        }
-        Ok(kept)
+        let each = findings.iter().enumerate();
+        each.map(|(index, findings)| {
+            let keep = |finding: &Finding| Ok((finding.id(), self.keep(index, finding)?));
+            findings.iter().map(keep).collect()
+        })
+        .collect()
+    }
+
+    fn keep(&self, index: usize, finding: &Finding) -> Result<PathBuf, ArchiveError> {
+        let (directory, program) = &self.places[index];
+        Archive::open(directory)?.add_finding(finding, program)
     }
 }
 
@@ -116,12 +119,12 @@ impl Watcher {
         }
     }
 
-    /// Shows a finding and keeps it.
-    pub fn found(&mut self, finding: &Finding) {
+    /// Shows a finding in the program with this index and keeps it.
+    pub fn found(&mut self, index: usize, finding: &Finding) {
         let line = format!("{} {}", Palette.bad("found"), headline(finding));
         self.bar
             .suspend(|| console::print_error(&format!("{line}\n")));
-        if let Err(error) = self.archive.add_finding(finding, &self.program) {
+        if let Err(error) = self.keep(index, finding) {
             self.error.get_or_insert(error);
         }
     }
@@ -138,11 +141,13 @@ impl Observer for Watcher {
     }
 
     fn finding(&mut self, finding: &Finding) {
-        self.found(finding);
+        self.found(0, finding);
     }
 
     fn test(&mut self, scenario: &Scenario) {
-        if let Err(error) = self.archive.add_test(scenario) {
+        let (directory, _) = &self.places[0];
+        let kept = Archive::open(directory).and_then(|archive| archive.add_test(scenario));
+        if let Err(error) = kept {
             self.error.get_or_insert(error);
         }
     }
@@ -153,7 +158,7 @@ impl Observer for Watcher {
 }
 
 /// The first Ctrl-C asks for an end; a second one, for whom that takes too long, ends at once.
-fn catch_interrupt() {
+pub fn catch_interrupt() {
     extern "C" fn interrupt(_: libc::c_int) {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             // SAFETY: one of the few functions that a signal handler may call.

@@ -1,182 +1,206 @@
 //! The result of an amplification for people.
 
-use std::fmt::Write as _;
-
-use parallax_engine::explore::Ended;
-
-use super::AmplifyReport;
-use crate::console::{Palette, shorten, width};
+use super::{AmplifyReport, Shown, table};
+use crate::console::Palette;
 use crate::report::finding::section;
 use crate::report::scenario::command_line;
+use crate::report::search::{Sheet, ended};
 use crate::size::{counted, show_count};
 
-/// Losses and undecided places that are listed.
+/// Places that are listed.
 const LISTED: usize = 6;
 
 pub fn render(report: &AmplifyReport) -> String {
-    let summary = report.summary;
-    let mut text = String::new();
-    let name = Palette.heading(&report.program.display().to_string());
-    let verdict = match summary.findings.len() as u64 {
-        0 => Palette.good("no errors found"),
-        errors => Palette.bad(&format!("{} found", counted(errors, "error"))),
+    let what = match report.programs.as_slice() {
+        [one] => one.path.display().to_string(),
+        several => counted(several.len() as u64, "program"),
     };
-    let _ = writeln!(text, "{name}: {verdict}");
-    for (name, value) in rows(report) {
-        let _ = writeln!(text, "  {} {value}", Palette.dim(&format!("{name:<9}")));
+    let mut sheet = Sheet::new(&what, report.findings().count());
+    describe(report, &mut sheet);
+    if report.programs.len() > 1 {
+        sheet.text.push('\n');
+        sheet.text.push_str(&programs(report));
     }
-    if !summary.findings.is_empty() {
-        text.push('\n');
-        text.push_str(&table(report));
+    if report.findings().next().is_some() {
+        sheet.text.push('\n');
+        sheet.text.push_str(&findings(report));
     }
-    for found in &summary.findings {
-        text.push('\n');
-        text.push_str(&section(report.program, report.kept, &found.finding));
+    for (shown, found) in report.findings() {
+        sheet.text.push('\n');
+        let section = section(shown.path, shown.kept, &found.finding);
+        sheet.text.push_str(&section);
+        if !found.also.is_empty() {
+            let kinds: Vec<&str> = found.also.iter().map(|kind| kind.name()).collect();
+            let also = format!("  {} {}\n", Palette.dim("also seen as:"), kinds.join(", "));
+            sheet.text.push_str(&also);
+        }
     }
-    text
+    sheet.text
 }
 
-fn rows(report: &AmplifyReport) -> Vec<(&'static str, String)> {
+fn describe(report: &AmplifyReport, sheet: &mut Sheet) {
     let summary = report.summary;
-    let ended = match summary.ended {
-        Ended::Exhausted => "everything asked for was tried",
-        Ended::Runs => "the runs asked for were made",
-        Ended::Time => "the time is over",
-        Ended::Stopped => "stopped",
-    };
-    let tests = summary.order.len() as u64;
-    let mut rows = vec![(
-        "amplified",
-        format!(
-            "{} up to distance {}: {} in {} of {:.1} s; {ended}",
-            counted(tests, "test"),
-            summary.progress.distance,
-            counted(summary.progress.paths, "path"),
-            counted(summary.progress.runs, "run"),
-            summary.seconds,
-        ),
-    )];
+    let amplified = format!(
+        "{} up to distance {}: {} in {} of {:.1} s; {}",
+        counted(report.tests(), "test"),
+        summary.progress.distance,
+        counted(summary.progress.paths, "path"),
+        counted(summary.progress.runs, "run"),
+        summary.seconds,
+        ended(summary.ended, "everything asked for was tried"),
+    );
+    sheet.row("amplified", &amplified);
     for (percent, risk) in report.risks() {
+        let given = report.given();
         let risk = format!(
-            "a bug that {percent} % of the {} tests expose is missed with probability {risk:.3}",
-            summary.given
+            "a bug that {percent} % of the {given} tests expose is missed with probability {risk:.3}"
         );
-        rows.push(("", risk));
+        sheet.row("", &risk);
     }
-    rows.push((
-        "sensitive",
-        format!(
-            "{} on input, {} at addresses that were concrete",
-            counted(summary.sites.len() as u64, "operation"),
-            show_count(summary.concrete_sites),
-        ),
-    ));
-    let checks = summary.checks;
-    rows.push((
-        "checks",
-        format!(
-            "{} on {}: {} safe, {} violated, {} not confirmed, {} undecided",
-            show_count(checks.made),
-            counted(report.checked_lines() as u64, "line"),
-            show_count(checks.safe),
-            show_count(checks.confirmed),
-            show_count(checks.unconfirmed),
-            show_count(checks.undecided),
-        ),
-    ));
+    let unusable = report.sum(|result| result.unusable.len() as u64);
+    if unusable > 0 {
+        let mut first = report
+            .programs
+            .iter()
+            .flat_map(|shown| &shown.result.unusable);
+        let reason = first.next().map_or("", |(_, reason)| reason);
+        let note = format!("{} could not be run: {reason}", counted(unusable, "test"));
+        sheet.row("", &Palette.warn(&note));
+    }
+    let hanging = report.sum(|result| result.hanging);
+    if hanging > 0 {
+        let tests = counted(hanging, "test");
+        let note = format!(
+            "{tests} did not end within the time of a run: errors of their own were not looked for"
+        );
+        sheet.row("", &Palette.warn(&note));
+    }
+    for shown in &report.programs {
+        if shown.result.is_untraced {
+            let note = format!("{} left no trace", shown.path.display());
+            sheet.row("", &Palette.warn(&note));
+        }
+    }
+    let sensitive = format!(
+        "{} on input, {} at addresses that were concrete",
+        counted(report.sum(|result| result.sites.len() as u64), "operation"),
+        show_count(report.sum(|result| result.concrete_sites)),
+    );
+    sheet.row("sensitive", &sensitive);
+    let checks = report.checks();
+    let lines: usize = report.programs.iter().map(Shown::checked_lines).sum();
+    let made = format!(
+        "{} on {}: {} safe, {} violated, {} not confirmed, {} undecided",
+        show_count(checks.made),
+        counted(lines as u64, "line"),
+        show_count(checks.safe),
+        show_count(checks.confirmed),
+        show_count(checks.unconfirmed),
+        show_count(checks.undecided),
+    );
+    sheet.row("checks", &made);
     if checks.skipped > 0 {
         let skipped = counted(checks.skipped, "check");
         let note = format!("{skipped} left out: the same place too often, or no time");
-        rows.push(("", Palette.warn(&note)));
+        sheet.row("", &Palette.warn(&note));
     }
-    for (at, count) in summary.undecided.iter().take(LISTED) {
-        let place = report.place(at.site);
-        let place = place.map_or_else(String::new, |(file, line)| format!("{file}:{line}"));
-        let note = format!("undecided ×{count}: {} at {place}", at.failure.name());
-        rows.push(("", note));
+    for note in undecided(report) {
+        sheet.row("", &note);
     }
-    let solver = &summary.solver;
-    rows.push((
-        "solver",
-        format!(
-            "{} in {:.1} s",
-            counted(solver.queries, "query/queries"),
-            solver.time().as_secs_f64()
-        ),
-    ));
-    if summary.flaky > 0 {
-        let suspicions = counted(summary.flaky, "error");
-        rows.push((
+    let solver = report.solver();
+    let queries = counted(solver.queries, "query/queries");
+    let solved = format!("{queries} in {:.1} s", solver.time().as_secs_f64());
+    sheet.row("solver", &solved);
+    if let Some(overhead) = report.overhead() {
+        let cost = format!(
+            "a test's own path takes {overhead:.0} times the CPU time of its plain run (median)"
+        );
+        sheet.row("cost", &cost);
+    }
+    let flaky = report.sum(|result| result.flaky);
+    if flaky > 0 {
+        let suspicions = counted(flaky, "error");
+        sheet.row(
             "",
-            format!("{suspicions} not seen every time: not reported"),
-        ));
+            &format!("{suspicions} not seen every time: not reported"),
+        );
     }
-    let losses = report.ranked_losses();
-    if !losses.is_empty() {
-        let mut list: Vec<String> = losses
-            .iter()
-            .take(LISTED)
-            .map(|(name, count)| format!("{name} ({})", show_count(*count)))
-            .collect();
-        if losses.len() > LISTED {
-            list.push(format!("{} more", losses.len() - LISTED));
-        }
-        rows.push(("lost", format!("track of the input in {}", list.join(", "))));
+    sheet.losses(&report.losses());
+}
+
+/// The places at which most checks were not decided.
+fn undecided(report: &AmplifyReport) -> Vec<String> {
+    let each = report.programs.iter();
+    let mut places: Vec<_> = each
+        .flat_map(|shown| shown.result.undecided.iter().map(move |at| (shown, at)))
+        .collect();
+    places.sort_by_key(|(_, (_, count))| std::cmp::Reverse(**count));
+    let shown = places.iter().take(LISTED).map(|(shown, (at, count))| {
+        let place = shown.place(at.site);
+        let place = place.map_or_else(String::new, |(file, line)| format!("{file}:{line}"));
+        format!("undecided ×{count}: {} at {place}", at.failure.name())
+    });
+    let mut notes: Vec<String> = shown.collect();
+    if places.len() > LISTED {
+        notes.push(format!("and {} more places", places.len() - LISTED));
     }
-    rows
+    notes
+}
+
+/// What was done for each program.
+fn programs(report: &AmplifyReport) -> String {
+    let rows = report.programs.iter().map(|shown| {
+        let result = shown.result;
+        let checks = result.checks;
+        let mut row = vec![shown.target.name.clone()];
+        let numbers = [
+            result.order.len() as u64,
+            result.sites.len() as u64,
+            checks.made,
+            shown.checked_lines() as u64,
+            checks.safe,
+            checks.confirmed,
+            checks.unconfirmed,
+            checks.undecided,
+            result.findings.len() as u64,
+        ];
+        row.extend(numbers.map(show_count));
+        row
+    });
+    let heading = [
+        "program",
+        "tests",
+        "sensitive",
+        "checks",
+        "lines",
+        "safe",
+        "violated",
+        "unconfirmed",
+        "undecided",
+        "errors",
+    ];
+    table::render(&heading, &rows.collect::<Vec<_>>(), 0)
 }
 
 /// The paper's table I: where, how near, how deep, and from which test.
-fn table(report: &AmplifyReport) -> String {
-    let rows: Vec<[String; 6]> = report
-        .summary
-        .findings
-        .iter()
-        .map(|found| {
-            let location = match &found.finding.problem.location {
-                Some(location) => {
-                    let name = location.file.rsplit('/').next().unwrap_or(&location.file);
-                    format!("{name}:{}", location.line)
-                }
-                None => "-".to_owned(),
-            };
-            [
-                location,
-                found.finding.problem.kind.name().to_owned(),
-                found.distance.to_string(),
-                found.finding.depth.to_string(),
-                report.seeds[found.seed].name.clone(),
-                command_line(&report.program.to_string_lossy(), &found.finding.scenario),
-            ]
-        })
-        .collect();
-    let head = ["location", "kind", "distance", "depth", "test", "input"].map(str::to_owned);
-    let mut widths = [0; 6];
-    for row in rows.iter().chain([&head]) {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
-        }
-    }
-    // The last two share what the others leave.
-    let taken: usize = widths[..4].iter().sum::<usize>() + 2 * 6;
-    let left = width().saturating_sub(taken).max(40) / 2;
-    for width in &mut widths[4..] {
-        *width = (*width).min(left);
-    }
-    let mut text = String::new();
-    for (number, row) in [&head].into_iter().chain(&rows).enumerate() {
-        let cells = row.iter().zip(widths).map(|(cell, width)| {
-            let cell = shorten(cell, width);
-            format!("{cell:<width$}")
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        let line = line.trim_end();
-        let line = if number == 0 {
-            Palette.dim(line)
-        } else {
-            line.to_owned()
+fn findings(report: &AmplifyReport) -> String {
+    let rows = report.findings().map(|(shown, found)| {
+        let location = match &found.finding.problem.location {
+            Some(location) => {
+                let name = location.file.rsplit('/').next().unwrap_or(&location.file);
+                format!("{name}:{}", location.line)
+            }
+            None => "-".to_owned(),
         };
-        let _ = writeln!(text, "  {line}");
-    }
-    text
+        vec![
+            location,
+            found.finding.problem.kind.name().to_owned(),
+            found.distance.to_string(),
+            found.finding.depth.to_string(),
+            shown.test(found).to_owned(),
+            command_line(&shown.path.to_string_lossy(), &found.finding.scenario),
+        ]
+    });
+    let heading = ["location", "kind", "distance", "depth", "test", "input"];
+    table::render(&heading, &rows.collect::<Vec<_>>(), 2)
 }

@@ -3,12 +3,13 @@
 mod json;
 mod text;
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use parallax_engine::explore::Summary;
 use parallax_engine::sites::SiteMap;
+
+use super::search::ranked;
 
 pub use json::render as render_json;
 pub use text::render as render_text;
@@ -28,9 +29,6 @@ pub struct ExploreReport<'a> {
 impl ExploreReport<'_> {
     /// Where the connection to the input got lost, most often first.
     fn ranked_losses(&self) -> Vec<(String, u64)> {
-        let losses = self.summary.losses.iter();
-        let mut ranked: Vec<_> = losses.map(|(name, count)| (name.clone(), *count)).collect();
-        ranked.sort_by_key(|(_, count)| Reverse(*count));
-        ranked
+        ranked(&self.summary.losses)
     }
 }

@@ -1,37 +1,21 @@
 //! The result of an exploration for people.
 
-use std::fmt::Write as _;
-
 use parallax_engine::coverage::Share;
-use parallax_engine::explore::{Ended, Limit};
+use parallax_engine::explore::Limit;
 
 use super::ExploreReport;
 use crate::console::Palette;
 use crate::report::finding::section;
+use crate::report::search::{Sheet, ended};
 use crate::size::{counted, show_count};
-
-/// Losses that are listed.
-const LOSSES: usize = 6;
 
 pub fn render(report: &ExploreReport) -> String {
     let summary = report.summary;
-    let mut text = String::new();
-    let name = Palette.heading(&report.program.display().to_string());
-    let verdict = match summary.findings.len() as u64 {
-        0 => Palette.good("no errors found"),
-        errors => Palette.bad(&format!("{} found", counted(errors, "error"))),
-    };
-    let ended = match summary.ended {
-        Ended::Exhausted => "everything within reach was tried",
-        Ended::Runs => "the runs asked for were made",
-        Ended::Time => "the time is over",
-        Ended::Stopped => "stopped",
-    };
-    let _ = writeln!(text, "{name}: {verdict}");
+    let program = report.program.display().to_string();
+    let mut sheet = Sheet::new(&program, summary.findings.len());
+    let ended = ended(summary.ended, "everything within reach was tried");
     let rate = summary.progress.runs as f64 / summary.seconds.max(0.001);
-    let mut row = |name: &str, value: String| {
-        let _ = writeln!(text, "  {} {value}", Palette.dim(&format!("{name:<9}")));
-    };
+    let mut row = |name: &str, value: String| sheet.row(name, &value);
     row(
         "explored",
         format!(
@@ -120,14 +104,13 @@ pub fn render(report: &ExploreReport) -> String {
             report.directory.display()
         ),
     );
-    if !summary.losses.is_empty() {
-        row("lost", losses(report));
-    }
+    sheet.losses(&report.ranked_losses());
     for finding in &summary.findings {
-        text.push('\n');
-        text.push_str(&section(report.program, report.kept, finding));
+        sheet.text.push('\n');
+        let section = section(report.program, report.kept, finding);
+        sheet.text.push_str(&section);
     }
-    text
+    sheet.text
 }
 
 fn share(share: Share) -> String {
@@ -136,17 +119,4 @@ fn share(share: Share) -> String {
         show_count(share.covered),
         show_count(share.total)
     )
-}
-
-/// Where the connection to the input got lost, most often first.
-fn losses(report: &ExploreReport) -> String {
-    let losses = report.ranked_losses();
-    let shown = losses.iter().take(LOSSES);
-    let mut list: Vec<String> = shown
-        .map(|(name, count)| format!("{name} ({})", show_count(*count)))
-        .collect();
-    if losses.len() > LOSSES {
-        list.push(format!("{} more", losses.len() - LOSSES));
-    }
-    format!("track of the input in {}", list.join(", "))
 }

@@ -1,0 +1,231 @@
+//! The tests that are amplified: one command line, or the scenarios of a project's programs.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use parallax_capture::Variant;
+use parallax_engine::amplify::{Seed, Target};
+use parallax_engine::explore::Programs;
+use parallax_engine::region::Symbolic;
+use parallax_project::{Project, Selection};
+use parallax_scenario::Bytes;
+use parallax_store::{Filter, Listed, Store};
+
+use super::Arguments;
+use crate::commands::explore::seed;
+use crate::commands::project::toolchain;
+use crate::commands::scenarios::SEEDS;
+use crate::commands::{build, search, shared, stored};
+use crate::console::{self, Palette, printable};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::scenario::command_line;
+use crate::size::counted;
+
+/// Names of scenarios in reports are so long, as in `parallax scenarios`.
+const SHOWN_ID: usize = 8;
+
+/// What is amplified.
+pub struct Chosen {
+    pub targets: Vec<Target>,
+    /// Of each: its path as the user would write it.
+    pub paths: Vec<PathBuf>,
+    /// Of each: its name in the store.
+    pub names: Vec<Bytes>,
+}
+
+/// One command line of one program.
+pub fn one(arguments: &Arguments, path: &Path, store: &Store) -> Result<Chosen, Failure> {
+    let program = shared::read(path)?;
+    let given = seed::start(&arguments.given, &arguments.words)?;
+    let programs = variants(arguments, &program, path)?;
+    for note in &given.notes {
+        search::say(note);
+    }
+    let seed = Seed {
+        name: command_line(&path.to_string_lossy(), &given.scenario),
+        scenario: given.scenario,
+    };
+    let target = Target {
+        name: path.display().to_string(),
+        programs,
+        seeds: vec![seed],
+        symbolic: Symbolic {
+            environment: given.environment,
+            accesses: true,
+            ..Symbolic::ALL
+        },
+        settings: arguments.means.settings(path),
+    };
+    Ok(Chosen {
+        targets: vec![target],
+        paths: vec![path.to_owned()],
+        names: vec![stored::program_name(store, path)?],
+    })
+}
+
+/// The scenarios of the store.
+pub fn all(arguments: &Arguments, store: &Store) -> Result<Chosen, Failure> {
+    let place = Place::find(arguments)?;
+    let filter = Filter {
+        origins: SEEDS.to_vec(),
+        ..Filter::default()
+    };
+    let mut scenarios: BTreeMap<Bytes, Vec<Listed>> = BTreeMap::new();
+    for listed in store.list(&filter)? {
+        if is_wanted(&listed.program, &arguments.only) {
+            let of_program = scenarios.entry(listed.program.clone()).or_default();
+            of_program.push(listed);
+        }
+    }
+    let mut chosen = Chosen {
+        targets: Vec::new(),
+        paths: Vec::new(),
+        names: Vec::new(),
+    };
+    if scenarios.is_empty() {
+        return Err(nothing(arguments));
+    }
+    for (name, listed) in scenarios {
+        let shown = printable(&name);
+        let path = match place.program(&name) {
+            Some(path) => path,
+            None => {
+                let tests = counted(listed.len() as u64, "test");
+                search::say(&format!("{shown} is not here any more: {tests} left out"));
+                continue;
+            }
+        };
+        let programs = shared::read(&path).and_then(|program| variants(arguments, &program, &path));
+        let programs = match programs {
+            Ok(programs) => programs,
+            Err(failure) => {
+                console::print_error(&failure.render(&Palette));
+                search::say(&format!("{shown} is left out"));
+                continue;
+            }
+        };
+        let mut seeds = Vec::new();
+        for one in listed {
+            let kept = store.get(&one.id)?;
+            let test = kept.recorded.test.unwrap_or_default();
+            let name = format!("{} {test}", &one.id[..SHOWN_ID]);
+            seeds.push(Seed {
+                name: name.trim_end().to_owned(),
+                scenario: kept.recorded.scenario,
+            });
+        }
+        let mut settings = arguments.means.settings(&path);
+        settings.readable.extend(place.folders.iter().cloned());
+        chosen.targets.push(Target {
+            name: shown,
+            programs,
+            seeds,
+            symbolic: Symbolic {
+                environment: place.variables.clone(),
+                accesses: true,
+                ..Symbolic::ALL
+            },
+            settings,
+        });
+        chosen.paths.push(path);
+        chosen.names.push(name);
+    }
+    match chosen.targets.is_empty() {
+        true => Err(Failure::new(Exit::Usage, "none of the programs is here")
+            .hint("parallax build makes them; -C names the build tree that they are in")),
+        false => Ok(chosen),
+    }
+}
+
+/// Why there is nothing to amplify.
+fn nothing(arguments: &Arguments) -> Failure {
+    match arguments.only.is_empty() {
+        true => Failure::new(Exit::Usage, "nothing has been recorded here").hint(
+            "parallax amplify -- make check records the tests and amplifies them; \
+             parallax amplify PROGRAM -- ARGS takes a single command line",
+        ),
+        false => Failure::new(Exit::Usage, "there are no tests of such a program")
+            .hint("parallax scenarios lists what there is"),
+    }
+}
+
+/// Whether a program was asked for, by its name or the last part of it.
+fn is_wanted(program: &Bytes, only: &[PathBuf]) -> bool {
+    let name = Path::new(program.as_os_str());
+    let same = |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
+    only.is_empty() || only.iter().any(same)
+}
+
+/// The variants of a program that amplification needs.
+fn variants(
+    arguments: &Arguments,
+    program: &parallax_capture::Program,
+    path: &Path,
+) -> Result<Programs, Failure> {
+    let traced = shared::derive(program, Variant::Traced)?;
+    for note in &traced.notes {
+        search::say(note);
+    }
+    Ok(Programs {
+        plain: path.canonicalize()?,
+        traced: traced.path,
+        covered: None,
+        checked: arguments.means.checked(program),
+        traced_libraries: traced.libraries,
+        covered_libraries: Vec::new(),
+    })
+}
+
+/// Where the programs of the store's scenarios are.
+struct Place {
+    /// Of the project's build, by name.
+    built: BTreeMap<Bytes, PathBuf>,
+    /// Where else names are looked up.
+    roots: Vec<PathBuf>,
+    /// What programs may find at its usual place: tests use files of both trees.
+    folders: Vec<PathBuf>,
+    /// Environment variables that are input.
+    variables: Vec<Vec<u8>>,
+}
+
+impl Place {
+    /// A build tree that the user names, else the project around here, else where the store is.
+    fn find(arguments: &Arguments) -> Result<Place, Failure> {
+        let mut place = Place {
+            built: BTreeMap::new(),
+            roots: Vec::new(),
+            folders: Vec::new(),
+            variables: Vec::new(),
+        };
+        if let Some(directory) = &arguments.directory {
+            let directory = directory.canonicalize()?;
+            place.folders.push(directory.clone());
+            place.roots.push(directory);
+            return Ok(place);
+        }
+        if let Ok(project) = Project::find(Path::new(".")) {
+            let selected = project.select(&Selection::Current)?;
+            let built = build::ensure(&project.builds(toolchain()?), &selected.new)?;
+            let programs = built.programs.iter();
+            let named = programs.map(|one| (one.name.as_bytes().into(), one.path.clone()));
+            place.built = named.collect();
+            place.folders = vec![built.source, built.tree];
+            let variables = project.config.inputs.environment.iter();
+            place.variables = variables.map(|name| name.clone().into_bytes()).collect();
+        }
+        place.roots.push(PathBuf::new());
+        let beside = stored::directory();
+        place.roots.extend(beside.parent().map(Path::to_owned));
+        Ok(place)
+    }
+
+    fn program(&self, name: &Bytes) -> Option<PathBuf> {
+        if let Some(path) = self.built.get(name) {
+            return Some(path.clone());
+        }
+        let name = Path::new(name.as_os_str());
+        let mut paths = self.roots.iter().map(|root| root.join(name));
+        paths.find(|path| path.is_file())
+    }
+}
