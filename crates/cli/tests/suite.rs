@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::Duration;
@@ -224,9 +225,16 @@ fn an_amplification_that_is_killed_comes_to_the_same_end() {
 fn an_interrupted_amplification_says_what_is_known() {
     let folder = recorded();
     let mut command = folder.command(&["amplify", "--json", "--time", "10m"]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let child = child.unwrap();
-    sleep(Duration::from_secs(4));
+    let child = command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn();
+    let mut child = child.unwrap();
+    let told = BufReader::new(child.stderr.take().unwrap()).lines();
+    let found = told
+        .map_while(Result::ok)
+        .filter(|line| line.starts_with("found"));
+    assert_eq!(found.take(2).count(), 2);
     // SAFETY: the process is our own child, which has not been waited for.
     unsafe { libc::kill(child.id() as i32, libc::SIGINT) };
     let output = child.wait_with_output().unwrap();
