@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::calls::Calls;
-use crate::pointsto::{Object, PointsTo, canonical};
+use crate::pointsto::{Object, Place, PointsTo};
 use crate::program::{
     BlockId, Callee, FunctionId, GlobalId, Linkage, Operand, Operation, Program, Spot,
 };
@@ -318,17 +318,13 @@ impl<'a> Effects<'a> {
             return false;
         }
         let places = self.points.places(self.program, function, address);
+        let object = match variable {
+            Variable::Local(function, value) => Object::Local(function, value),
+            Variable::Global(global) => Object::Global(global),
+        };
+        let begin = Place { object, offset: 0 };
+        let wanted = self.points.shifted(self.program, begin, offset);
         // A pointer of which nothing is known may point anywhere.
-        places.is_empty()
-            || places.iter().any(|place| match (place.object, variable) {
-                (Object::Global(global), Variable::Global(wanted)) if global == wanted => {
-                    let layout = self.program.global(global).layout;
-                    place.offset == canonical(self.program, layout, offset)
-                }
-                (Object::Local(function, value), wanted) => {
-                    Variable::Local(function, value) == wanted
-                }
-                _ => false,
-            })
+        places.is_empty() || places.contains(&wanted)
     }
 }

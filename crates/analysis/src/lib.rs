@@ -11,8 +11,13 @@
 //! | [`pointsto`], [`calls`] | what does a pointer point to, and who calls whom? |
 //! | [`graph`], [`distance`] | how many decisions lie between here and there? |
 //! | [`effects`], [`preconditions`] | what must hold here for the target to be reached? |
+//! | [`definitions`] | which statements give the values that a branch depends on? |
+//! | [`seeds`] | how close did a run come to the target? |
+//! | [`control`] | which branches decide whether a block runs? |
 
 pub mod calls;
+pub mod control;
+pub mod definitions;
 pub mod distance;
 pub mod effects;
 pub mod graph;
@@ -20,6 +25,7 @@ pub mod lines;
 pub mod pointsto;
 pub mod preconditions;
 pub mod program;
+pub mod seeds;
 mod set;
 
 pub use parallax_record::code::ModuleCode;

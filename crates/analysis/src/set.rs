@@ -94,6 +94,11 @@ impl Set {
         Set { words }
     }
 
+    /// What is in both.
+    pub fn common(&self, other: &Set) -> Set {
+        self.without(&self.without(other))
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.words.iter().flat_map(|(word, bits)| {
             let mut left = *bits;

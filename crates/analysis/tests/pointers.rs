@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use common::{line_of, module, program};
 use parallax_analysis::calls::Calls;
-use parallax_analysis::pointsto::PointsTo;
+use parallax_analysis::pointsto::{PointsTo, Structures};
 use parallax_analysis::program::{Callee, Operation};
 use parallax_analysis::{Program, Spot};
 
@@ -44,12 +44,14 @@ int main(int argc, char **argv) {
 }
 ";
     let program = program(text);
-    let points = PointsTo::analyse(&program);
-    let at = |mark| callees(&program, &points, line_of(text, mark));
-    assert_eq!(at("/* run */"), names(&["a1", "b1"]));
-    assert_eq!(at("/* help */"), names(&["a2", "b2"]));
-    assert_eq!(at("/* other */"), names(&["c1"]));
-    assert_eq!(points.by_type_alone, 0);
+    for structures in [Structures::ByObject, Structures::ByType] {
+        let points = PointsTo::analyse_with(&program, structures);
+        let at = |mark| callees(&program, &points, line_of(text, mark));
+        assert_eq!(at("/* run */"), names(&["a1", "b1"]));
+        assert_eq!(at("/* help */"), names(&["a2", "b2"]));
+        assert_eq!(at("/* other */"), names(&["c1"]));
+        assert_eq!(points.by_type_alone, 0);
+    }
 }
 
 #[test]
@@ -73,10 +75,12 @@ int main(int argc, char **argv) {
 }
 ";
     let program = program(text);
-    let points = PointsTo::analyse(&program);
-    let at = |mark| callees(&program, &points, line_of(text, mark));
-    assert_eq!(at("/* opens */"), names(&["o"]));
-    assert_eq!(at("/* closes */"), names(&["c"]));
+    for structures in [Structures::ByObject, Structures::ByType] {
+        let points = PointsTo::analyse_with(&program, structures);
+        let at = |mark| callees(&program, &points, line_of(text, mark));
+        assert_eq!(at("/* opens */"), names(&["o"]));
+        assert_eq!(at("/* closes */"), names(&["c"]));
+    }
 }
 
 #[test]
@@ -100,12 +104,14 @@ int main(void) {
 }
 ";
     let program = program(text);
-    let points = PointsTo::analyse(&program);
-    let at = |mark| callees(&program, &points, line_of(text, mark));
-    assert_eq!(at("/* sorts */"), names(&["compare"]));
-    assert_eq!(at("/* registers */"), names(&["bye"]));
-    assert_eq!(at("/* unknown */"), names(&["handler"]));
-    assert_eq!(at("/* gets */"), names(&["one", "two"]));
+    for structures in [Structures::ByObject, Structures::ByType] {
+        let points = PointsTo::analyse_with(&program, structures);
+        let at = |mark| callees(&program, &points, line_of(text, mark));
+        assert_eq!(at("/* sorts */"), names(&["compare"]));
+        assert_eq!(at("/* registers */"), names(&["bye"]));
+        assert_eq!(at("/* unknown */"), names(&["handler"]));
+        assert_eq!(at("/* gets */"), names(&["one", "two"]));
+    }
 }
 
 #[test]
@@ -162,4 +168,27 @@ int main(int argc, char **argv) { install(argc); hook(); /* hooked */ return sec
         })
         .collect();
     assert_eq!(found, [("shared", true), ("secret", true)]);
+}
+
+#[test]
+fn tables_whose_type_got_lost_in_an_initialiser_are_followed() {
+    // With a union in it, the initialiser has another type than the variable.
+    let text = "\
+typedef int (*method)(int);
+struct entry { union { long number; char letters[8]; } key; method call; };
+int f(int x) { return x; } int g(int x) { return x + 1; } int h(int x) { return 0; }
+static const struct entry table[] = { {{.letters = \"f\"}, f}, {{.number = 7}, g} };
+struct holder { const struct entry *entry; method other; } holder = { &table[1], h };
+int main(int argc, char **argv) {
+  struct holder *p = &holder;
+  return p->entry->call(argc); /* calls */
+}
+";
+    let program = program(text);
+    for structures in [Structures::ByObject, Structures::ByType] {
+        let points = PointsTo::analyse_with(&program, structures);
+        let line = line_of(text, "/* calls */");
+        assert_eq!(callees(&program, &points, line), names(&["f", "g"]));
+        assert_eq!(points.by_type_alone, 0);
+    }
 }

@@ -6,7 +6,8 @@ use super::externals::{self, Result as Answer};
 use super::objects::{Cell, Object};
 use super::solver::{Node, Reaction, Solver};
 use crate::program::{
-    Callee, Function, FunctionId, GlobalId, Linkage, Operand, Operation, Program, Spot, Terminator,
+    Arithmetic, Callee, Function, FunctionId, GlobalId, Linkage, Operand, Operation, Program, Spot,
+    Terminator,
 };
 
 /// A call whose callee is not known beforehand, or that calls back.
@@ -44,8 +45,8 @@ pub struct Constraints<'a> {
 }
 
 impl<'a> Constraints<'a> {
-    pub fn of(program: &'a Program) -> Constraints<'a> {
-        let mut solver = Solver::new(program);
+    pub fn of(program: &'a Program, by_type: bool) -> Constraints<'a> {
+        let mut solver = Solver::new(program, by_type);
         let counts = program.functions.iter();
         let values = counts
             .map(|function| solver.add_nodes(function.values as usize))
@@ -118,22 +119,22 @@ impl<'a> Constraints<'a> {
                     return None;
                 }
                 let objects = &mut self.solver.objects;
-                let object = objects.number(Object::Global(id), Some(global.layout));
+                let object = objects.number(program, Object::Global(id));
                 let cell = objects.cell(program, object, offset);
                 self.solver.contents(cell);
                 Some(cell)
             }
             Operand::Function(index) => {
                 let objects = &mut self.solver.objects;
-                let object = objects.number(Object::Function(FunctionId(index)), None);
+                let object = objects.number(program, Object::Function(FunctionId(index)));
                 let cell = objects.cell(program, object, 0);
                 self.solver.contents(cell);
                 Some(cell)
             }
             Operand::Value(value) => match program.operation(function, value) {
-                Some(Operation::Variable { layout, .. }) => {
+                Some(Operation::Variable { .. }) => {
                     let objects = &mut self.solver.objects;
-                    let object = objects.number(Object::Local(function, value), Some(*layout));
+                    let object = objects.number(program, Object::Local(function, value));
                     let cell = objects.cell(program, object, 0);
                     self.solver.contents(cell);
                     Some(cell)
@@ -199,6 +200,7 @@ impl<'a> Constraints<'a> {
         spot: Spot,
         operation: &'a Operation,
     ) {
+        let program = self.program();
         let node = self.value(function, value);
         let flow = |constraints: &mut Self, operand: Operand| {
             if let Some(from) = constraints.operand(function, operand) {
@@ -243,16 +245,15 @@ impl<'a> Constraints<'a> {
                 scaled,
                 field,
             } => {
-                let stride = match (scaled.first(), field) {
-                    (Some((_, stride)), _) => *stride,
-                    // `p + 1` in a loop is written with a constant.
-                    (None, None) => constant.unsigned_abs(),
-                    (None, Some(_)) => 0,
-                };
-                if *constant == 0 && stride == 0 {
+                if *constant == 0 && scaled.is_empty() && field.is_none() {
                     flow(self, *base);
                 } else if let Some(base) = self.operand(function, *base) {
-                    let shift = Reaction::Shift(node, *constant, stride);
+                    let objects = &mut self.solver.objects;
+                    if let Some(cell) = field.and_then(|field| objects.by_type(program, field)) {
+                        self.solver.contents(cell);
+                        self.solver.add_cell(node, cell);
+                    }
+                    let shift = Reaction::Shift(node, *constant, *field);
                     self.solver.react(base, shift);
                 }
             }
@@ -262,16 +263,14 @@ impl<'a> Constraints<'a> {
                 to: 64,
                 ..
             } => flow(self, *value),
+            // Pointers as numbers, aligned or tagged. What two variables give is a size or an index: if differences of pointers
+            // were pointers, soon every number would be one.
             Operation::Arithmetic {
+                operator: Arithmetic::Add | Arithmetic::Subtract | Arithmetic::And | Arithmetic::Or,
                 left,
-                right,
+                right: Operand::Constant(_),
                 width: 64,
-                ..
-            } => {
-                // Pointers as numbers: aligned, tagged.
-                flow(self, *left);
-                flow(self, *right);
-            }
+            } => flow(self, *left),
             Operation::Phi {
                 incoming,
                 width: 0 | 64,
@@ -372,7 +371,7 @@ impl<'a> Constraints<'a> {
 
     fn make(&mut self, spot: Spot, node: Node) {
         let program = self.program();
-        let object = self.solver.objects.number(Object::Made(spot), None);
+        let object = self.solver.objects.number(program, Object::Made(spot));
         let cell = self.solver.objects.cell(program, object, 0);
         self.solver.contents(cell);
         self.solver.add_cell(node, cell);

@@ -1,7 +1,7 @@
 //! Which memory a pointer may point to, and so which functions a call through a pointer may enter.
 //!
-//! Inclusion-based (Andersen's), insensitive to flow and context, sensitive to fields. Memory from allocating functions is told
-//! apart by the call. Pointers through variable argument lists and through unknown functions outside of the
+//! Inclusion-based (Andersen's), insensitive to flow and context, sensitive to fields; see [`objects`] for how memory is told
+//! apart. Pointers through variable argument lists and through unknown functions outside of the
 //! program get lost; a call for which nothing is found may then enter every function of its type whose address
 //! is taken.
 
@@ -17,8 +17,11 @@ use crate::calls::Resolution;
 use crate::program::{FunctionId, GlobalId, Operand, Operation, Program, Spot};
 use crate::set::Set;
 use constraints::{Constraints, Pending};
-use objects::Objects;
-pub use objects::{Object, canonical};
+pub use objects::Object;
+use objects::{Objects, locate, pointer_cells};
+
+/// Programs with more instructions than this have their structures told apart by type alone.
+const LARGE: usize = 150_000;
 
 /// Copies between more objects than this are not followed.
 const MAX_PAIRS: usize = 20_000;
@@ -30,6 +33,15 @@ pub struct Place {
     pub offset: u32,
 }
 
+/// How structures in named memory are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Structures {
+    /// Each variable has fields of its own.
+    ByObject,
+    /// All structures of a type share their fields.
+    ByType,
+}
+
 /// The solution.
 #[derive(Debug)]
 pub struct PointsTo {
@@ -37,16 +49,32 @@ pub struct PointsTo {
     /// Per function, the first of its values' sets.
     first: Vec<u32>,
     sets: Vec<Set>,
+    /// Per cell, what is in it.
+    contents: Vec<Set>,
     resolution: Resolution,
     /// Calls through pointers for which only the type was known.
     pub by_type_alone: usize,
     /// Copies of memory that were not followed, because too many objects are involved.
     pub copies_left_out: usize,
+    /// Pointers that may point to so much that only functions were kept.
+    pub too_wide: usize,
 }
 
 impl PointsTo {
+    /// Tells structures apart as precisely as the size of the program allows.
     pub fn analyse(program: &Program) -> PointsTo {
-        let mut constraints = Constraints::of(program);
+        let instructions = program.blocks.iter().map(|block| block.instructions.len());
+        let structures = if instructions.sum::<usize>() > LARGE {
+            Structures::ByType
+        } else {
+            Structures::ByObject
+        };
+        PointsTo::analyse_with(program, structures)
+    }
+
+    pub fn analyse_with(program: &Program, structures: Structures) -> PointsTo {
+        let by_type = structures == Structures::ByType;
+        let mut constraints = Constraints::of(program, by_type);
         let mut done: HashSet<(u32, u32)> = HashSet::new();
         let mut callees: HashMap<u32, BTreeSet<FunctionId>> = HashMap::new();
         let mut copies_left_out;
@@ -85,13 +113,21 @@ impl PointsTo {
             .map(|function| function.values)
             .sum();
         let sets = (0..count).map(|node| constraints.solver.set(node).clone());
+        let cells = 0..constraints.solver.objects.cell_count() as u32;
+        let contents = cells.map(|cell| {
+            let node = constraints.solver.known_contents(cell);
+            node.map_or_else(Set::default, |node| constraints.solver.set(node).clone())
+        });
+        let too_wide = constraints.solver.full_count();
         PointsTo {
             sets: sets.collect(),
+            contents: contents.collect(),
             first: constraints.values,
             objects: constraints.solver.objects,
             resolution,
             by_type_alone,
             copies_left_out,
+            too_wide,
         }
     }
 
@@ -105,21 +141,45 @@ impl PointsTo {
         match operand {
             Operand::Value(value) => {
                 let set = &self.sets[(self.first[function.index()] + value) as usize];
-                let places = set.iter().map(|cell| Place {
-                    object: self.objects.object_of(cell),
-                    offset: self.objects.place_of(cell).1,
-                });
-                places.collect()
+                set.iter().map(|cell| self.place(cell)).collect()
             }
-            Operand::Global { index, offset } => vec![Place {
-                object: Object::Global(GlobalId(index)),
-                offset: canonical(program, program.globals[index as usize].layout, offset),
-            }],
+            Operand::Global { index, offset } => {
+                let object = Object::Global(GlobalId(index));
+                vec![self.shifted(program, Place { object, offset: 0 }, offset)]
+            }
             Operand::Function(index) => vec![Place {
                 object: Object::Function(FunctionId(index)),
                 offset: 0,
             }],
             Operand::Constant(_) | Operand::Unknown => Vec::new(),
+        }
+    }
+
+    /// Where a pointer that is kept at a place may point to.
+    pub fn behind(&self, program: &Program, place: Place) -> Vec<Place> {
+        let cell = self.objects.find(place.object).and_then(|object| {
+            self.objects
+                .known_cell(program, object, i64::from(place.offset))
+        });
+        let cells = cell.map(|cell| self.contents[cell as usize].iter());
+        cells
+            .into_iter()
+            .flatten()
+            .map(|cell| self.place(cell))
+            .collect()
+    }
+
+    /// The place at a distance from another in the same object.
+    pub fn shifted(&self, program: &Program, place: Place, distance: i64) -> Place {
+        let offset = i64::from(place.offset) + distance;
+        let (object, offset) = self.objects.canonical(program, place.object, offset);
+        Place { object, offset }
+    }
+
+    fn place(&self, cell: u32) -> Place {
+        Place {
+            object: self.objects.object_of(cell),
+            offset: self.objects.place_of(cell).1,
         }
     }
 
@@ -189,40 +249,90 @@ fn copy(program: &Program, constraints: &mut Constraints<'_>, number: usize) -> 
     if to.len() * from.len() > MAX_PAIRS {
         return None;
     }
-    let mut changed = false;
+    let length = copy.length.unwrap_or(i64::MAX);
+    let mut edges: Vec<(u32, u32)> = Vec::new();
     for source in from.iter() {
-        let (object, begin) = solver.objects.place_of(source);
-        let parts: Vec<(u32, i64)> = solver
-            .objects
-            .cells_of(object)
-            .iter()
-            .map(|cell| {
-                (
-                    *cell,
-                    i64::from(solver.objects.place_of(*cell).1) - i64::from(begin),
-                )
-            })
-            .filter(|(_, distance)| {
-                *distance >= 0 && copy.length.is_none_or(|length| *distance < length)
-            })
-            .collect();
-        for (part, distance) in parts {
-            let Some(content) = solver.known_contents(part) else {
-                continue;
-            };
-            if solver.set(content).is_empty() {
-                continue;
+        for target in to.iter() {
+            connect(
+                program,
+                &mut solver.objects,
+                source,
+                target,
+                length,
+                &mut edges,
+            );
+        }
+    }
+    let mut changed = false;
+    for (from, to) in edges {
+        let Some(from) = solver.known_contents(from) else {
+            continue;
+        };
+        if solver.set(from).is_empty() {
+            continue;
+        }
+        let to = solver.contents(to);
+        changed |= solver.add_edge(from, to);
+    }
+    Some(changed)
+}
+
+/// The pairs of cells between which copying `length` bytes from one place to another moves pointers.
+fn connect(
+    program: &Program,
+    objects: &mut Objects,
+    source: u32,
+    target: u32,
+    length: i64,
+    edges: &mut Vec<(u32, u32)>,
+) {
+    let ((from, from_at), (to, to_at)) = (objects.place_of(source), objects.place_of(target));
+    let (from_at, to_at) = (i64::from(from_at), i64::from(to_at));
+    let inside = |distance: i64| distance >= 0 && distance < length;
+    match (objects.layout_of(from), objects.layout_of(to)) {
+        // Structures in made memory are the same ones on both sides.
+        (None, None) => edges.push((source, target)),
+        (Some(layout), None) => {
+            for cell in objects.cells_of(from).to_vec() {
+                let at = i64::from(objects.place_of(cell).1);
+                if inside(at - from_at) {
+                    let place = match locate(program, layout, at).1 {
+                        Some((part, offset)) => {
+                            let structure = objects.number(program, Object::Structure(part));
+                            objects.cell(program, structure, i64::from(offset))
+                        }
+                        None => target,
+                    };
+                    edges.push((cell, place));
+                }
             }
-            for target in to.iter() {
-                let (object, begin) = solver.objects.place_of(target);
-                let at = i64::from(begin) + distance;
-                let cell = solver.objects.cell(program, object, at);
-                let place = solver.contents(cell);
-                changed |= solver.add_edge(content, place);
+        }
+        (None, Some(layout)) => {
+            for at in pointer_cells(program, layout) {
+                if inside(i64::from(at) - to_at) {
+                    let cell = match locate(program, layout, i64::from(at)).1 {
+                        Some((part, offset)) => objects
+                            .find(Object::Structure(part))
+                            .and_then(|part| objects.known_cell(program, part, i64::from(offset))),
+                        None => Some(source),
+                    };
+                    if let Some(cell) = cell {
+                        let place = objects.cell(program, to, i64::from(at));
+                        edges.push((cell, place));
+                    }
+                }
+            }
+        }
+        (Some(_), Some(_)) => {
+            for cell in objects.cells_of(from).to_vec() {
+                let distance = i64::from(objects.place_of(cell).1) - from_at;
+                if inside(distance) {
+                    let place = objects.cell(program, to, to_at + distance);
+                    edges.push((cell, place));
+                }
             }
         }
     }
-    Some(changed)
 }
 
 fn resolve(

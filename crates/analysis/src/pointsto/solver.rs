@@ -1,29 +1,34 @@
 //! Inclusion constraints between sets of cells, solved by propagation.
 //!
-//! Sets flow along edges; what is loaded, stored or called through a pointer makes new edges when cells arrive. Nodes on
-//! a cycle have equal sets and are made one, whenever many edges have come up since the last time.
+//! Sets flow along edges; what is loaded, stored or called through a pointer makes new edges when cells arrive. That goes
+//! in waves: in each, nodes are visited in the order of the edges, so that most of them only once. Nodes on a cycle have equal
+//! sets and are made one, whenever many edges have come up since the last time.
 
-use std::collections::{HashSet, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
 
 use super::objects::{Cell, Objects};
-use crate::program::Program;
+use crate::program::{Field, Program};
 use crate::set::Set;
 
 /// Number of a node: something that holds pointers.
 pub type Node = u32;
 
 /// What to do with cells that arrive at a node.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Reaction {
     /// Load from the cell at this distance, into a node.
     Load(i64, Node),
     /// Store a node to the cell at this distance.
     Store(i64, Node),
-    /// A pointer at a distance goes to a node; by stepping over elements of a size, if it is not 0.
-    Shift(Node, i64, u64),
+    /// A pointer at a distance goes to a node; to a field, if one is named.
+    Shift(Node, i64, Option<Field>),
     /// Functions that arrive are called. Whoever asks for calls finds the number there.
     Call(u32),
 }
+
+/// A pointer to more cells than this is as good as one that nothing is known about: only what is lasting is kept.
+const MAX_CELLS: usize = 400;
 
 /// The constraints and their solution.
 pub struct Solver<'a> {
@@ -38,18 +43,26 @@ pub struct Solver<'a> {
     known: HashSet<(Node, Node)>,
     reactions: Vec<Vec<Reaction>>,
     cell_nodes: Vec<Node>,
-    queue: VecDeque<Node>,
+    /// Place of each node in the order of the edges; cycles make that a matter of choice.
+    order: Vec<u32>,
+    /// Nodes to visit in this wave, behind the place where it is; and in the next one.
+    wave: BinaryHeap<Reverse<(u32, Node)>>,
+    next: Vec<Node>,
+    at: u32,
     queued: Vec<bool>,
     edges_at_collapse: usize,
+    /// Nodes that have too many cells, and what such nodes keep.
+    full: Vec<bool>,
+    lasting: Set,
     /// Calls through pointers that reached a function: number of the call, and the cell.
     pub called: Vec<(u32, Cell)>,
 }
 
 impl<'a> Solver<'a> {
-    pub fn new(program: &'a Program) -> Solver<'a> {
+    pub fn new(program: &'a Program, by_type: bool) -> Solver<'a> {
         Solver {
             program,
-            objects: Objects::default(),
+            objects: Objects::new(by_type),
             parent: Vec::new(),
             sets: Vec::new(),
             sent: Vec::new(),
@@ -58,9 +71,14 @@ impl<'a> Solver<'a> {
             known: HashSet::new(),
             reactions: Vec::new(),
             cell_nodes: Vec::new(),
-            queue: VecDeque::new(),
+            order: Vec::new(),
+            wave: BinaryHeap::new(),
+            next: Vec::new(),
+            at: 0,
             queued: Vec::new(),
             edges_at_collapse: 0,
+            full: Vec::new(),
+            lasting: Set::default(),
             called: Vec::new(),
         }
     }
@@ -75,6 +93,8 @@ impl<'a> Solver<'a> {
         self.edges.resize(total, Vec::new());
         self.reactions.resize(total, Vec::new());
         self.queued.resize(total, false);
+        self.full.resize(total, false);
+        self.order.resize(total, u32::MAX);
         first
     }
 
@@ -99,6 +119,10 @@ impl<'a> Solver<'a> {
     /// The node for what is in a cell.
     pub fn contents(&mut self, cell: Cell) -> Node {
         while self.cell_nodes.len() <= cell as usize {
+            let number = self.cell_nodes.len() as Cell;
+            if self.objects.is_lasting(self.program, number) {
+                self.lasting.insert(number);
+            }
             let node = self.add_nodes(1);
             self.cell_nodes.push(node);
         }
@@ -112,15 +136,50 @@ impl<'a> Solver<'a> {
 
     fn enqueue(&mut self, node: Node) {
         if !std::mem::replace(&mut self.queued[node as usize], true) {
-            self.queue.push_back(node);
+            let place = self.order[node as usize];
+            if place > self.at {
+                self.wave.push(Reverse((place, node)));
+            } else {
+                self.next.push(node);
+            }
         }
     }
 
     pub fn add_cell(&mut self, node: Node, cell: Cell) {
         let node = self.find(node);
+        if self.full[node as usize] && !self.lasting.contains(cell) {
+            return;
+        }
         if self.sets[node as usize].insert(cell) {
             self.enqueue(node);
         }
+    }
+
+    /// Adds cells to a node, as long as there is room. Visits it if anything is new.
+    fn add_cells(&mut self, node: Node, cells: &Set) {
+        let index = node as usize;
+        let new = if self.full[index] {
+            self.sets[index].extend(&cells.common(&self.lasting))
+        } else {
+            self.sets[index].extend(cells)
+        };
+        if new {
+            self.restrict(node);
+            self.enqueue(node);
+        }
+    }
+
+    fn restrict(&mut self, node: Node) {
+        let index = node as usize;
+        if !self.full[index] && self.sets[index].len() > MAX_CELLS {
+            self.full[index] = true;
+            self.sets[index] = self.sets[index].common(&self.lasting);
+        }
+    }
+
+    /// How many nodes have too many cells.
+    pub fn full_count(&self) -> usize {
+        self.full.iter().filter(|full| **full).count()
     }
 
     /// Everything in `from` is in `to`, too. False if that was known.
@@ -130,14 +189,10 @@ impl<'a> Solver<'a> {
             return false;
         }
         self.edges[from as usize].push(to);
-        // What was sent is not sent again.
-        if !self.sent[from as usize].is_empty() {
-            let sent = std::mem::take(&mut self.sent[from as usize]);
-            if self.sets[to as usize].extend(&sent) {
-                self.enqueue(to);
-            }
-            self.sent[from as usize] = sent;
-        }
+        // What was sent along the other edges is not sent again.
+        let set = std::mem::take(&mut self.sets[from as usize]);
+        self.add_cells(to, &set);
+        self.sets[from as usize] = set;
         true
     }
 
@@ -153,26 +208,32 @@ impl<'a> Solver<'a> {
     /// Propagates until nothing changes. Calls that reach functions are put down in `called`; the caller adds what
     /// follows from them and solves again.
     pub fn solve(&mut self) {
-        while let Some(node) = self.queue.pop_front() {
-            self.queued[node as usize] = false;
-            if self.parent[node as usize] != node {
-                continue;
-            }
-            if self.known.len() > self.edges_at_collapse + self.edges_at_collapse / 2 + 10_000 {
+        loop {
+            self.at = 0;
+            if self.known.len() > self.edges_at_collapse + self.edges_at_collapse / 50 {
                 self.edges_at_collapse = self.known.len();
-                self.enqueue(node);
                 self.collapse();
-                continue;
             }
-            self.send(node);
-            self.take_notice(node);
+            for node in std::mem::take(&mut self.next) {
+                self.wave.push(Reverse((self.order[node as usize], node)));
+            }
+            if self.wave.is_empty() {
+                return;
+            }
+            while let Some(Reverse((place, node))) = self.wave.pop() {
+                self.queued[node as usize] = false;
+                self.at = place;
+                if self.parent[node as usize] == node {
+                    self.send(node);
+                    self.take_notice(node);
+                }
+            }
         }
     }
 
     fn send(&mut self, node: Node) {
         let index = node as usize;
         if self.edges[index].is_empty() {
-            self.sent[index] = self.sets[index].clone();
             return;
         }
         let news = self.sets[index].without(&self.sent[index]);
@@ -183,8 +244,8 @@ impl<'a> Solver<'a> {
         let targets = std::mem::take(&mut self.edges[index]);
         for target in &targets {
             let target = self.find(*target);
-            if target != node && self.sets[target as usize].extend(&news) {
-                self.enqueue(target);
+            if target != node {
+                self.add_cells(target, &news);
             }
         }
         self.edges[index] = targets;
@@ -200,7 +261,8 @@ impl<'a> Solver<'a> {
             return;
         }
         self.seen[index] = self.sets[index].clone();
-        let reactions = self.reactions[index].clone();
+        // None are added while these are gone through: only calls would, and they wait.
+        let reactions = std::mem::take(&mut self.reactions[index]);
         for cell in news.iter() {
             let (object, offset) = self.objects.place_of(cell);
             for reaction in &reactions {
@@ -213,37 +275,25 @@ impl<'a> Solver<'a> {
                         let to = self.contents_at(object, offset, *distance);
                         self.add_edge(*from, to);
                     }
-                    Reaction::Shift(to, distance, stride) => {
-                        if *stride != 0 {
-                            let same = self.objects.step(self.program, object, *stride);
-                            self.unite(same);
+                    Reaction::Shift(to, distance, field) => {
+                        let objects = &mut self.objects;
+                        let there = objects.shifted(self.program, cell, *distance, *field);
+                        if let Some(there) = there {
+                            self.contents(there);
+                            self.add_cell(*to, there);
                         }
-                        let at = i64::from(offset) + distance;
-                        let cell = self.objects.cell(self.program, object, at);
-                        let same = self.objects.limit(self.program, object);
-                        self.unite(same);
-                        self.contents(cell);
-                        self.add_cell(*to, cell);
                     }
                     Reaction::Call(call) => self.called.push((*call, cell)),
                 }
             }
         }
+        self.reactions[index] = reactions;
     }
 
     fn contents_at(&mut self, object: u32, offset: u32, distance: i64) -> Node {
         let at = i64::from(offset) + distance;
         let cell = self.objects.cell(self.program, object, at);
         self.contents(cell)
-    }
-
-    /// Cells that turned out to be one: whatever is in one is in the other.
-    fn unite(&mut self, same: Vec<(Cell, Cell)>) {
-        for (a, b) in same {
-            let (a, b) = (self.contents(a), self.contents(b));
-            self.add_edge(a, b);
-            self.add_edge(b, a);
-        }
     }
 
     /// Makes one node of every cycle of edges (Tarjan's algorithm, without recursion).
@@ -256,6 +306,7 @@ impl<'a> Solver<'a> {
         let mut next = 1;
         let mut work: Vec<(Node, usize)> = Vec::new();
         let mut cycles: Vec<Vec<Node>> = Vec::new();
+        let mut found: Vec<Node> = Vec::new();
         for root in 0..count as Node {
             if index[root as usize] != 0 || self.parent[root as usize] != root {
                 continue;
@@ -293,6 +344,7 @@ impl<'a> Solver<'a> {
                     for member in &cycle {
                         on_stack[*member as usize] = false;
                     }
+                    found.push(cycle[0]);
                     if cycle.len() > 1 {
                         cycles.push(cycle);
                     }
@@ -305,6 +357,10 @@ impl<'a> Solver<'a> {
         for cycle in cycles {
             self.merge(&cycle);
         }
+        // Components are found in reverse order.
+        for (node, place) in found.into_iter().rev().zip(1..) {
+            self.order[node as usize] = place;
+        }
     }
 
     fn merge(&mut self, cycle: &[Node]) {
@@ -315,6 +371,7 @@ impl<'a> Solver<'a> {
             self.parent[other] = *first;
             let set = std::mem::take(&mut self.sets[other]);
             self.sets[at].extend(&set);
+            self.full[at] |= self.full[other];
             let edges = std::mem::take(&mut self.edges[other]);
             self.edges[at].extend(edges);
             let reactions = std::mem::take(&mut self.reactions[other]);
@@ -331,6 +388,21 @@ impl<'a> Solver<'a> {
         edges.retain(|edge| edge != first);
         self.known.extend(edges.iter().map(|edge| (*first, *edge)));
         self.edges[at] = edges;
+        let mut kept = HashSet::new();
+        let mut reactions = std::mem::take(&mut self.reactions[at]);
+        for reaction in &mut reactions {
+            if let Reaction::Load(_, node) | Reaction::Store(_, node) | Reaction::Shift(node, ..) =
+                reaction
+            {
+                *node = self.find(*node);
+            }
+        }
+        reactions.retain(|reaction| kept.insert(reaction.clone()));
+        self.reactions[at] = reactions;
+        if self.full[at] {
+            self.sets[at] = self.sets[at].common(&self.lasting);
+        }
+        self.restrict(*first);
         // Some members have not seen or sent what others have.
         self.sent[at] = Set::default();
         self.seen[at] = Set::default();

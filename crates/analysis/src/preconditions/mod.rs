@@ -9,6 +9,7 @@
 //! a return to a caller that is not on the way.
 
 mod condition;
+mod require;
 mod transfer;
 mod values;
 
@@ -64,6 +65,31 @@ impl Preconditions {
     /// Edges that cannot lead to the target although the graph says so.
     pub fn pruned(&self) -> &Pruned {
         &self.pruned
+    }
+}
+
+/// What single decisions need, without any target.
+pub struct Conditions<'a> {
+    program: &'a Program,
+    transfer: Transfer<'a>,
+}
+
+impl<'a> Conditions<'a> {
+    pub fn new(program: &'a Program, effects: &'a Effects<'a>) -> Conditions<'a> {
+        Conditions {
+            program,
+            transfer: Transfer { program, effects },
+        }
+    }
+
+    /// What must hold before an instruction of a block (the one with this number) for going on to a successor;
+    /// `None` if that is impossible.
+    pub fn of_side(&self, block: BlockId, successor: BlockId, from: u32) -> Option<Condition> {
+        let end = self
+            .transfer
+            .along(block, successor, Condition::default())?;
+        let count = self.program.block(block).instructions.len();
+        self.transfer.back_over(block, from as usize..count, end)
     }
 }
 
@@ -159,29 +185,6 @@ impl Solver<'_> {
         condition
     }
 
-    /// What must hold at the begin of a block for what must hold before one of its instructions: contradictions between
-    /// a branch and what is behind it show when both have been traced back to variables.
-    fn back_to_begin(
-        &self,
-        block: BlockId,
-        end: usize,
-        mut condition: Condition,
-    ) -> Option<Condition> {
-        let instructions = &self.program.block(block).instructions[..end];
-        for (number, instruction) in instructions.iter().enumerate().rev() {
-            let number = number as u32;
-            condition = match instruction.operation {
-                Operation::Call { .. } => {
-                    self.transfer.before_call(Spot { block, number }, condition)
-                }
-                _ => self
-                    .transfer
-                    .before(block, number, instruction, condition)?,
-            };
-        }
-        Some(condition)
-    }
-
     fn prune(&self, begins: &[Option<Condition>], distances: &Distances) -> Pruned {
         let mut pruned = Pruned::default();
         let leads_there = |block: BlockId| distances.at(self.graph, block).is_some();
@@ -191,7 +194,8 @@ impl Solver<'_> {
                 let possible = || {
                     let there = begins[successor.index()].clone()?;
                     let end = self.transfer.along(block, *successor, there)?;
-                    self.back_to_begin(block, code.instructions.len(), end)
+                    self.transfer
+                        .back_over(block, 0..code.instructions.len(), end)
                 };
                 if leads_there(*successor) && possible().is_none() {
                     pruned.sides.insert((block, *successor));
@@ -205,7 +209,8 @@ impl Solver<'_> {
                     let possible = || {
                         let there = begins[entry.index()].clone()?;
                         let here = self.transfer.entering(call.spot, *callee, there)?;
-                        self.back_to_begin(block, call.spot.number as usize, here)
+                        self.transfer
+                            .back_over(block, 0..call.spot.number as usize, here)
                     };
                     if leads_there(entry) && possible().is_none() {
                         pruned.calls.insert((call.spot, *callee));

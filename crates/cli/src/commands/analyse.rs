@@ -6,10 +6,13 @@ use std::time::{Duration, Instant};
 
 use parallax_analysis::Program;
 use parallax_analysis::calls::Calls;
+use parallax_analysis::definitions::Definitions;
 use parallax_analysis::distance::{Distances, OverCalls, Pruned};
+use parallax_analysis::effects::Effects;
 use parallax_analysis::graph::Graph;
 use parallax_analysis::lines::Lines;
 use parallax_analysis::pointsto::PointsTo;
+use parallax_analysis::preconditions::Preconditions;
 use parallax_capture::Variant;
 
 use super::shared;
@@ -62,6 +65,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     report.fact("indirect calls", points.resolution().indirect.len());
     report.fact("resolved by type alone", points.by_type_alone);
     report.fact("copies not followed", points.copies_left_out);
+    report.fact("pointers to too much", points.too_wide);
     let (calls, graph) = report.timed("graph", || {
         let calls = Calls::new(&program, points.resolution());
         let graph = Graph::new(&program, &calls);
@@ -79,9 +83,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             .flat_map(|file| lines.blocks(file, *line).to_vec())
             .collect();
         report.fact("blocks of the target", targets.len());
-        let distances = report.timed("distances", || {
-            let pruned = Pruned::default();
-            Distances::measure(&program, &graph, &targets, &pruned, OverCalls::Free)
+        let measure = |pruned: &Pruned| {
+            Distances::measure(&program, &graph, &targets, pruned, OverCalls::Free)
+        };
+        let plain = report.timed("distances", || measure(&Pruned::default()));
+        let effects = report.timed("effects", || Effects::new(&program, &calls, &points));
+        let conditions = report.timed("preconditions", || {
+            Preconditions::analyse(&program, &graph, &calls, &effects, &targets, &plain)
+        });
+        let pruned = conditions.pruned();
+        report.fact("pruned edges", pruned.sides.len() + pruned.calls.len());
+        let distances = report.timed("distances, pruned", || measure(pruned));
+        report.timed("definitions", || {
+            Definitions::new(&program, &calls, &points, &effects)
         });
         let near = (0..graph.len()).filter(|node| distances.at_node(*node).is_some());
         report.fact("nodes that lead there", near.count());

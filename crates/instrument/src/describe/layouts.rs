@@ -44,10 +44,36 @@ impl Layouts {
                 },
             },
         };
+        let layout = self.as_array(layout);
         let number = self.list.len() as u32;
         self.list.push(layout);
         self.numbers.insert(ty, number);
         number
+    }
+
+    /// The front end writes an array of structures with unions in them as a nameless structure, whose fields are the elements.
+    fn as_array(&self, layout: Layout) -> Layout {
+        let Layout::Struct { name, size, fields } = &layout else {
+            return layout;
+        };
+        let Some((_, first)) = fields.first().filter(|_| name.is_empty()) else {
+            return layout;
+        };
+        let count = fields.len() as u64;
+        let stride = size / count;
+        let is_element = |(number, (offset, field)): (u64, &(u64, u32))| {
+            let is_whole = matches!(&self.list[*field as usize],
+                Layout::Struct { size, .. } if *size == stride);
+            is_whole && *offset == number * stride
+        };
+        if count > 1 && (0..).zip(fields).all(is_element) {
+            return Layout::Array {
+                count,
+                stride,
+                element: *first,
+            };
+        }
+        layout
     }
 }
 
