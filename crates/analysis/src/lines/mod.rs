@@ -3,9 +3,14 @@
 //! A line can be in several blocks (a condition with `&&`, a loop's head), and in blocks of several functions or copies
 //! (functions in headers, included files). A block has many lines.
 
+mod status;
+mod text;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::program::{BlockId, Program};
+pub use status::{Status, Texts, Why};
+pub use text::SourceText;
 
 /// The lines of a program that have code.
 #[derive(Debug, Default)]
@@ -100,6 +105,11 @@ impl Lines {
     pub fn blocks(&self, file: &str, line: u32) -> &[BlockId] {
         let blocks = self.files.get(file).and_then(|lines| lines.get(&line));
         blocks.map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether any function or variable of the program is defined in a file.
+    pub fn has_definitions(&self, file: &str) -> bool {
+        self.definitions.contains_key(file)
     }
 
     /// Whether a function or a variable of the program is defined in a line.
