@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use parallax_abi::SiteId;
+
 use crate::program::{BlockId, Callee, FunctionId, Operation, Program, Spot};
 
 /// One call that can enter code of the program.
@@ -27,6 +29,27 @@ pub struct Resolution {
 }
 
 impl Resolution {
+    /// Adds that the call at a site was seen to enter a function. Names that the program does not have, or has more than
+    /// once, are no use.
+    pub fn observe(&mut self, program: &Program, call: SiteId, callee: &str) {
+        let Some(callee) = program.function_named(callee) else {
+            return;
+        };
+        for spot in program.instructions_of(call) {
+            let block = program.block(spot.block);
+            let operation = block.instructions.get(spot.number as usize);
+            let known = match operation.map(|instruction| &instruction.operation) {
+                Some(Operation::Call {
+                    callee: Callee::Pointer(_),
+                    ..
+                }) => &mut self.indirect,
+                Some(Operation::Call { .. }) => &mut self.callbacks,
+                _ => continue,
+            };
+            known.entry(*spot).or_default().insert(callee);
+        }
+    }
+
     /// Adds what another one knows.
     pub fn join(&mut self, other: &Resolution) {
         for (spot, functions) in &other.indirect {

@@ -127,7 +127,14 @@ impl Distances {
 
     /// The same from any node.
     pub fn under_stack(&self, graph: &Graph, node: Node, stack: &[Spot]) -> Option<u32> {
-        let mut best = self.to_target[node];
+        let inside = self.at_node(node);
+        let outside = self.after_returning(graph, node, stack);
+        inside.into_iter().chain(outside).min()
+    }
+
+    /// From a node by returning from its function, at least.
+    pub fn after_returning(&self, graph: &Graph, node: Node, stack: &[Spot]) -> Option<u32> {
+        let mut best = FAR;
         let mut returning = graph.to_return(node);
         for call in stack.iter().rev() {
             if returning == FAR {

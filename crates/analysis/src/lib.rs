@@ -4,6 +4,8 @@
 //! where sites get their names; [`Program`] links them. Everything else is computed from that: no LLVM, no process,
 //! no file is touched here.
 //!
+//! [`Analysis`] brings it all together, for questions by site ids.
+//!
 //! | module | question |
 //! |---|---|
 //! | [`program`] | what does the program consist of? |
@@ -27,6 +29,8 @@ pub mod preconditions;
 pub mod program;
 pub mod seeds;
 mod set;
+mod whole;
 
-pub use parallax_record::code::ModuleCode;
+pub use program::ModuleCode;
 pub use program::{BlockId, FunctionId, GlobalId, Program, Spot};
+pub use whole::{Analysis, Side, Towards};

@@ -12,8 +12,8 @@ use std::ops::Range;
 
 use parallax_abi::SiteId;
 pub use parallax_record::code::{
-    Arithmetic, Callee, Conversion, Field, Instruction, Layout, Linkage, Operand, Operation, Place,
-    Predicate, Terminator,
+    Arithmetic, Callee, Conversion, Field, Instruction, Layout, Linkage, ModuleCode, Operand,
+    Operation, Place, Predicate, Terminator,
 };
 
 pub use sites::Spot;
