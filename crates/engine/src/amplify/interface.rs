@@ -218,7 +218,7 @@ pub struct Amplification {
     /// Tests that did not end by themselves, and were not run natively therefore.
     pub hanging: u64,
     /// For each test whose own path was checked and that shows no error itself: the CPU time that this took, all runs
-    /// and the solver included, as a multiple of that of one run of the plain program in the same sandbox.
+    /// and the solver included, as a multiple of what the plain program's own process took.
     pub overheads: Vec<f64>,
     /// No run left a trace.
     pub is_untraced: bool,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::interface::{Amplified, Checks, Divergence, Place};
 use super::run::{Branched, Digest, Natively, Report};
-use super::{MOST_DECISIONS, MOST_DIVERGENCES, SHOWN_OFTEN};
+use super::{MOST_DECISIONS, MOST_DIVERGENCES, OFTEN};
 use crate::finding::{Finding, Kind, Location};
 use crate::replay::Confirmed;
 use crate::scenario::Scenario;
@@ -61,10 +61,10 @@ impl Ledger {
         self.failed.keys().copied().collect()
     }
 
-    /// Places whose failure has been shown so often that further tests have nothing to add.
-    pub fn failed_often(&self) -> HashSet<Place> {
-        let failed = self.failed.iter();
-        let often = failed.filter(|(_, times)| **times >= SHOWN_OFTEN);
+    /// Places whose failure has been shown, or tried to be shown in vain, so often that further tests have nothing to add.
+    pub fn settled(&self) -> HashSet<Place> {
+        let tried = self.failed.iter().chain(&self.unconfirmed);
+        let often = tried.filter(|(_, times)| **times >= OFTEN);
         often.map(|(place, _)| *place).collect()
     }
 

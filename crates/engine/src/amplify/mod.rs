@@ -56,8 +56,8 @@ const GROUP: usize = 16;
 /// Tests that are traced, and checked, together: few enough for progress, enough that nobody waits long for the slowest.
 const PLANTED_TOGETHER: usize = 64;
 const CHECKED_TOGETHER: usize = 16;
-/// A place whose failure so many tests have shown is not asked about any more.
-const SHOWN_OFTEN: u64 = 8;
+/// A place whose failure so many tests have shown, or could not show, is not asked about any more.
+const OFTEN: u64 = 8;
 /// Decisions of a path that are looked at: points further from its start are not left.
 const MOST_DECISIONS: usize = 20_000;
 /// Divergences that are kept for the report.

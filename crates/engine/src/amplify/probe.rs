@@ -12,7 +12,7 @@ use super::run::{Aim, Branched, Left, Natively, Planted, Probed, Report, Task, t
 use crate::answers::fingerprint;
 use crate::execute::ExecuteError;
 use crate::explore::ExploreError;
-use crate::finding::{Key, Kind, Problem};
+use crate::finding::{Key, Problem};
 use crate::question::{Goal, Known, Question, Wanted};
 use crate::replay::Confirmed;
 use crate::run::End;
@@ -83,7 +83,7 @@ fn look_at(
     if matches!(task.aim, Aim::Check) {
         // One that does not end by itself would take its whole time again and again.
         if probed.end != End::Timeout {
-            report.own = worker.native.confirm_those(task.scenario, &is_error)?;
+            report.own = worker.native.confirm_errors(task.scenario)?;
             match &mut report.own {
                 Some(own) => leave_out_consequences(own, sites),
                 None => report.cpu.plain = worker.native.last_plain,
@@ -106,11 +106,6 @@ fn look_at(
     };
     look.go()?;
     Ok(look.report)
-}
-
-/// That a run takes long is none: other values of the same input often mean more work.
-fn is_error(problem: &Problem) -> bool {
-    problem.kind != Kind::Timeout
 }
 
 /// What goes wrong inside libraries, or nobody knows where, after something went wrong in the program itself comes of that.
@@ -246,6 +241,7 @@ impl Look<'_, '_, '_> {
     fn check(&mut self, operation: &Sensitive) -> Result<(), ExploreError> {
         let place = place(operation);
         if self.task.settled.contains(&place) || self.report.failed.contains(&place) {
+            self.report.checks.skipped += 1;
             return Ok(());
         }
         let mut fruitless = 0;
@@ -324,7 +320,7 @@ impl Look<'_, '_, '_> {
     /// Runs the scenario on the plain and the checked program.
     fn natively(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
         let native = &mut self.worker.native;
-        let Some(mut confirmed) = native.confirm_those(scenario, &is_error)? else {
+        let Some(mut confirmed) = native.confirm_errors(scenario)? else {
             return Ok(None);
         };
         self.report.flaky += confirmed.flaky.len() as u64;

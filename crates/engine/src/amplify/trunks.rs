@@ -76,7 +76,7 @@ impl<'a> Amplifier<'a> {
                 .clone()
                 .map(|index| (Holder::Trunk(index), Aim::Check));
             // Later tests may show the same at a smaller depth, but not all of them need to be asked.
-            let settled = self.ledger.failed_often();
+            let settled = self.ledger.settled();
             let reports = self.deal(turn, aims.collect(), &settled)?;
             self.next = group.end;
             let mut shown = Vec::new();

@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::cpu;
 use crate::execute::{ExecuteError, Later, Settings};
-use crate::finding::{self, Key, Problem};
+use crate::finding::{self, Key, Kind, Problem};
 use crate::minimise::{Minimised, minimise};
 use crate::run::{End, Outcome};
 use crate::sanitizer::{self, Signature};
@@ -26,7 +25,7 @@ pub struct Native {
     quick: Option<Later>,
     /// Runs of either.
     pub runs: u64,
-    /// CPU time of all runs, and that of the last one of the plain build with what it took to run it.
+    /// CPU time of all runs, and that of the last one of the plain build.
     pub cpu: Duration,
     pub last_plain: Duration,
 }
@@ -107,10 +106,9 @@ impl Native {
             Ok::<_, ExecuteError>(outcome)
         };
         let checked = run(self.checked.as_mut().filter(|_| builds.checked))?;
-        let before = cpu::of_thread();
         let plain = run(Some(&mut self.plain).filter(|_| builds.plain))?;
         if let Some(plain) = &plain {
-            self.last_plain = cpu::of_thread() - before + plain.cpu;
+            self.last_plain = plain.cpu;
         }
         Ok(Look {
             problems: finding::problems(plain.as_ref(), checked.as_ref()),
@@ -135,17 +133,38 @@ impl Native {
 
     /// Looks until it is clear what happens every time; `None` if the first look shows no problem.
     pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExecuteError> {
-        self.confirm_those(scenario, &|_| true)
+        let first = self.look(scenario)?;
+        self.confirm_from(scenario, first)
     }
 
-    /// As [`Native::confirm`], but only some problems count.
-    pub fn confirm_those(
+    /// As [`Native::confirm`], but that a run takes too long is no problem.
+    pub fn confirm_errors(
         &mut self,
         scenario: &Scenario,
-        counts: &dyn Fn(&Problem) -> bool,
     ) -> Result<Option<Confirmed>, ExecuteError> {
-        let mut first = self.look(scenario)?;
-        first.problems.retain(|problem| counts(problem));
+        let (plain, checked) = (true, false);
+        let only_checked = Builds {
+            plain: false,
+            checked: true,
+        };
+        let mut first = self.look_at(scenario, only_checked)?;
+        let checked_end = first.checked.as_ref().map(|outcome| outcome.end);
+        // The plain one would use up its time just the same.
+        if checked_end != Some(End::Timeout) {
+            first.plain = self.look_at(scenario, Builds { plain, checked })?.plain;
+        }
+        first.problems = finding::problems(first.plain.as_ref(), first.checked.as_ref());
+        let is_error = |problem: &Problem| problem.kind != Kind::Timeout;
+        first.problems.retain(is_error);
+        self.confirm_from(scenario, first)
+    }
+
+    /// Looks again, unless there is nothing to be seen.
+    fn confirm_from(
+        &mut self,
+        scenario: &Scenario,
+        first: Look,
+    ) -> Result<Option<Confirmed>, ExecuteError> {
         if first.problems.is_empty() {
             return Ok(None);
         }

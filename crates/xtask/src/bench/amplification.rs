@@ -1,9 +1,9 @@
 //! What amplification at distance 0 costs: recorded tests of coreutils, each against one run of the plain program.
 //!
-//! The plain run happens in the same sandbox, started by the same process: otherwise one would compare with the start of a
-//! process, about a millisecond, and nothing else. Counted is CPU time of the thread that does the work and of
-//! all runs that it makes; amplification makes at least a traced, a plain and a checked one of each test. Reading the programs'
-//! tables and setting up sandboxes happens once for all tests and is no part of it: it is in the total.
+//! Compared are all CPU time that is spent on a test (the thread that does the work, solver included, and all runs that it makes: at
+//! least a traced, a checked and a plain one) and the CPU time of the plain program's process alone, from `fork` in the
+//! sandbox to its end. Reading the programs' tables and setting up sandboxes happens once for all tests and is no part of
+//! it; it is in the total.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
