@@ -121,6 +121,10 @@ fn every_recorded_test_is_amplified_and_the_document_is_what_the_schema_says() {
         assert_eq!(stats["checks"][name], sum(name), "{name}");
     }
     assert_eq!(stats["checks"]["unconfirmed"], 0);
+    // Every check comes to something.
+    let outcomes = ["safe", "confirmed", "unconfirmed", "undecided"];
+    let outcomes: u64 = outcomes.map(sum).iter().sum();
+    assert_eq!(outcomes, sum("made"));
 }
 
 #[test]

@@ -158,21 +158,40 @@ const SYMBOLIC: &[Row] = &[
     },
 ];
 
-/// Runs everything, with the load of the machine before and after; the best of `repeat` counts.
-pub fn run(place: &Place, repeat: usize) -> Result<String> {
+/// What can be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// Single runs: without and with symbolic data, and their start
+    Runs,
+    Exploration,
+    Amplification,
+    Replays,
+}
+
+/// Runs everything, or only some parts, with the load of the machine before and after; the best of `repeat` counts.
+pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     let bench = Bench {
         place,
         repeat: repeat.max(1),
         scratch: tempfile::tempdir()?,
     };
+    let is_wanted = |part: Part| only.is_empty() || only.contains(&part);
     let mut text = format!("Load before: {}.\n\n", load());
-    bench.concrete(&mut text)?;
-    bench.symbolic(&mut text)?;
-    bench.start_up(&mut text)?;
-    bench.exploration(&mut text)?;
-    bench.amplification(&mut text)?;
-    text.push('\n');
-    text.push_str(&throughput::table(&place.program("expr"), REPLAYS)?);
+    if is_wanted(Part::Runs) {
+        bench.concrete(&mut text)?;
+        bench.symbolic(&mut text)?;
+        bench.start_up(&mut text)?;
+    }
+    if is_wanted(Part::Exploration) {
+        bench.exploration(&mut text)?;
+    }
+    if is_wanted(Part::Amplification) {
+        bench.amplification(&mut text)?;
+    }
+    if is_wanted(Part::Replays) {
+        text.push('\n');
+        text.push_str(&throughput::table(&place.program("expr"), REPLAYS)?);
+    }
     let _ = writeln!(text, "\nLoad after: {}.", load());
     Ok(text)
 }

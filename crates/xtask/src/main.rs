@@ -106,6 +106,9 @@ enum Command {
         /// Repetitions of which the best counts.
         #[arg(long, default_value_t = 5)]
         repeat: usize,
+        /// Only this (may be repeated).
+        #[arg(long, value_enum)]
+        only: Vec<bench::Part>,
     },
 }
 
@@ -186,8 +189,12 @@ fn main() -> Result<ExitCode> {
             println!("{}", throughput::table(&expr, runs)?);
             true
         }
-        Command::Bench { place, repeat } => {
-            println!("{}", bench::run(&place.open()?, repeat)?);
+        Command::Bench {
+            place,
+            repeat,
+            only,
+        } => {
+            println!("{}", bench::run(&place.open()?, repeat, &only)?);
             true
         }
     };

@@ -245,7 +245,7 @@ impl Look<'_, '_, '_> {
             return Ok(());
         }
         let mut fruitless = 0;
-        let mut asked = false;
+        let (mut asked, mut is_violated) = (false, false);
         for rigour in 0..self.inquiries.len() {
             let inquiry = &mut self.inquiries[rigour];
             let Some(condition) = sensitive::condition(inquiry.path.expressions(), operation)
@@ -259,17 +259,20 @@ impl Look<'_, '_, '_> {
             }
             let any = [Constraint::is(condition.any, true)];
             let model = match inquiry.solve(operation.position, &any) {
-                Answer::Sat(model) => model,
+                Answer::Sat(model) => {
+                    is_violated = true;
+                    model
+                }
                 // What no input of the same ways does, none of the very same path does.
                 Answer::Unsat(_) => {
-                    if fruitless == 0 {
-                        self.report.checks.safe += 1;
-                    }
+                    self.report.checks.safe += u64::from(!is_violated);
                     break;
                 }
                 Answer::Unknown(_) => {
-                    self.report.checks.undecided += 1;
-                    *self.report.undecided.entry(place).or_default() += 1;
+                    if !is_violated {
+                        self.report.checks.undecided += 1;
+                        *self.report.undecided.entry(place).or_default() += 1;
+                    }
                     break;
                 }
             };
@@ -305,7 +308,8 @@ impl Look<'_, '_, '_> {
                 break;
             }
         }
-        if fruitless > 0 {
+        // Also if the input is none that may be run.
+        if is_violated {
             self.report.checks.unconfirmed += 1;
             self.report.unconfirmed.insert(place);
         }
