@@ -16,7 +16,7 @@ use parallax_capture::{Compiler, driver};
 
 use commands::{
     amplify, analyse, build, cc, clean, coverage, doctor, explore, init, record, replay, scenario,
-    scenarios, schema, trace, variant,
+    scenarios, schema, targets, trace, variant,
 };
 use console::Palette;
 use exit::Exit;
@@ -46,6 +46,7 @@ enum Command {
     Replay(Box<replay::Arguments>),
     Trace(trace::Arguments),
     Coverage(coverage::Arguments),
+    Targets(targets::Arguments),
     Doctor(doctor::Arguments),
     Variant(variant::Arguments),
     #[command(hide = true)]
@@ -89,6 +90,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Coverage(arguments) => coverage::run(arguments),
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Variant(arguments) => variant::run(arguments),
+        Command::Targets(arguments) => targets::run(&arguments),
         Command::Analyse(arguments) => analyse::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Cc(_) => Ok(Exit::Clean),

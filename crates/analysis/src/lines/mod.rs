@@ -89,6 +89,11 @@ impl Lines {
             .collect()
     }
 
+    /// All files that the program's debug information names, by normalised name.
+    pub fn all_files(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
     /// All files that have code in this program, by normalised name.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         let with_code = self.files.iter().filter(|(_, lines)| !lines.is_empty());

@@ -91,7 +91,15 @@ impl Lines {
             return Status::NoCode(Why::Directive);
         }
         if self.of_file(file).next().is_none() && !self.has_definitions(file) {
-            return Status::NoCode(Why::NotCompiled);
+            // Nothing tells whether a header that only declares was read.
+            let in_function = source
+                .outermost(line)
+                .is_some_and(|block| block.is_function);
+            return Status::NoCode(if file.ends_with(".h") && !in_function {
+                Why::Declaration
+            } else {
+                Why::NotCompiled
+            });
         }
         let has_code = |number: u32| !self.blocks(file, number).is_empty();
         if line.group != 0 && self.is_left_out(file, source, line.group) {

@@ -32,7 +32,7 @@ pub struct Arguments {
 }
 
 /// `FILE:LINE`.
-fn parse_place(text: &str) -> Result<(String, u32), String> {
+pub fn parse_place(text: &str) -> Result<(String, u32), String> {
     let parsed = text
         .rsplit_once(':')
         .and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));

@@ -19,5 +19,6 @@ pub mod schema;
 mod search;
 mod shared;
 mod stored;
+pub mod targets;
 pub mod trace;
 pub mod variant;

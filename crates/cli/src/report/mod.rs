@@ -19,6 +19,7 @@ pub mod replay;
 pub mod scenario;
 mod search;
 mod source;
+pub mod targets;
 mod text;
 mod words;
 

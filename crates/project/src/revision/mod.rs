@@ -5,6 +5,7 @@
 //! author and date are fixed, so that the same changes have the same name. Without git, the tree as it is
 //! is named by its content.
 
+mod changes;
 mod copy;
 mod generated;
 mod git;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::project::{Project, ProjectError};
 use crate::tools::is_on_path;
+pub use changes::Change;
 use copy::Snapshot;
 pub use git::Repository;
 
