@@ -1,4 +1,4 @@
-//! CPU time of traced against plain programs, of exploration, amplification and replays.
+//! CPU time of traced against plain programs, of exploration, amplification, replays and recording.
 //!
 //! Three tables about single runs: without symbolic data (the traced program, no trace attached),
 //! with symbolic data (`parallax trace`, CPU time of the child), and what a run costs
@@ -10,7 +10,7 @@ mod amplification;
 mod exploration;
 
 use crate::coreutils::Place;
-use crate::throughput;
+use crate::{recording, throughput};
 use anyhow::{Context, Result, ensure};
 use parallax_torture::process::{self, End};
 use parallax_torture::report::Report;
@@ -24,6 +24,8 @@ use std::time::Duration;
 const TIMEOUT: Duration = Duration::from_secs(300);
 /// Scenarios that are replayed to measure how many a second there are.
 const REPLAYS: u32 = 2000;
+/// Every so many of coreutils' tests are recorded to measure what that costs.
+const TESTS_RECORDED: usize = 12;
 
 /// One row of a table.
 struct Row {
@@ -166,6 +168,8 @@ pub enum Part {
     Exploration,
     Amplification,
     Replays,
+    /// What recording coreutils' tests costs
+    Recording,
 }
 
 /// Runs everything, or only some parts, with the load of the machine before and after; the best of `repeat` counts.
@@ -191,6 +195,10 @@ pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     if is_wanted(Part::Replays) {
         text.push('\n');
         text.push_str(&throughput::table(&place.program("expr"), REPLAYS)?);
+    }
+    if is_wanted(Part::Recording) {
+        text.push('\n');
+        text.push_str(&recording::table(place, TESTS_RECORDED)?);
     }
     let _ = writeln!(text, "\nLoad after: {}.", load());
     Ok(text)

@@ -10,6 +10,7 @@ pub mod commands;
 pub mod coreutils;
 pub mod evaluate;
 pub mod flips;
+pub mod recording;
 pub mod selfcheck;
 pub mod served;
 pub mod suite;

@@ -11,7 +11,7 @@ use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use xtask::coreutils::Place;
-use xtask::{bench, evaluate, flips, selfcheck, served, suite, throughput, tidy};
+use xtask::{bench, evaluate, flips, recording, selfcheck, served, suite, throughput, tidy};
 
 #[derive(Parser)]
 #[command(about = "Developer commands of Parallax")]
@@ -98,6 +98,14 @@ enum Command {
         expr: PathBuf,
         #[arg(long, default_value_t = 2000)]
         runs: u32,
+    },
+    /// Measure what recording coreutils' test suite costs.
+    Recording {
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// Only every so many of the tests.
+        #[arg(long, default_value_t = 12)]
+        every: usize,
     },
     /// Measure traced against plain programs; prints a Markdown table.
     Bench {
@@ -187,6 +195,10 @@ fn main() -> Result<ExitCode> {
         }
         Command::Throughput { expr, runs } => {
             println!("{}", throughput::table(&expr, runs)?);
+            true
+        }
+        Command::Recording { place, every } => {
+            println!("{}", recording::table(&place.open()?, every)?);
             true
         }
         Command::Bench {

@@ -112,7 +112,7 @@ fn find_differences(wanted: &[String], plain: &Results, traced: &Results) -> Vec
 }
 
 /// The tests that coreutils' Makefile lists.
-fn all_tests(place: &Place) -> Result<Vec<String>> {
+pub(crate) fn all_tests(place: &Place) -> Result<Vec<String>> {
     let output = place
         .command("make")
         .args(["-s", "--no-print-directory", "-f", "Makefile"])
