@@ -99,6 +99,12 @@ impl Files {
                 *is_meant = true;
             }
         }
+        if (look.interest == Interest::Open || look.changes)
+            && let Some(found @ Found::Pipe { .. }) = self.found.get_mut(&end)
+        {
+            *found = Found::Special;
+            self.notes.insert(special_note(&end));
+        }
         if look.changes
             && let Some(Found::File { is_changed, .. }) = self.found.get_mut(&end)
         {

@@ -30,9 +30,13 @@ pub enum Found {
     Link {
         target: OsString,
     },
+    /// A named pipe that the program did not open: what others do at its other end is no part of a scenario.
+    Pipe {
+        mode: u32,
+    },
     /// A program or a library: what it is built from, not what it is given.
     Binary,
-    /// A pipe, a socket, a device.
+    /// A pipe that was used, a socket, a device.
     Special,
 }
 
@@ -105,6 +109,7 @@ impl Found {
                 },
                 Err(_) => Found::Absent,
             },
+            libc::S_IFIFO => Found::Pipe { mode },
             _ => Found::Special,
         }
     }

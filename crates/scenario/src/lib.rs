@@ -36,6 +36,10 @@ pub struct Scenario {
     /// Set in addition to the environment that every run gets.
     #[serde(with = "bytes::map")]
     pub env: BTreeMap<Bytes, Bytes>,
+    /// If it is not empty: these variables and no others are the program's environment, in this order. Their values are
+    /// in `env`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub env_order: Vec<Bytes>,
     /// What sockets and pipes deliver, in the order in which the program first reads them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<Bytes>,
@@ -48,6 +52,9 @@ pub struct Scenario {
     /// Directories that exist besides those that files lie in.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub directories: BTreeSet<Bytes>,
+    /// Named pipes.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub pipes: BTreeSet<Bytes>,
     /// Symbolic links: path → target.
     #[serde(
         default,

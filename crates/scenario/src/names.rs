@@ -10,6 +10,7 @@ impl Scenario {
     pub fn names(&self) -> BTreeSet<Vec<u8>> {
         let files = self.files.keys().chain(self.links.keys());
         let files = files.chain(self.hard_links.keys());
+        let files = files.chain(&self.pipes);
         let paths = files.chain(&self.directories).map(|path| path.as_slice());
         let all: BTreeSet<&[u8]> = paths.flat_map(leading).collect();
         let start = self.directory.as_slice();

@@ -68,6 +68,13 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
         let path = Path::new(name);
         write(&directory.join(path), &contents).map_err(failed(path))?;
     }
+    for name in &scenario.pipes {
+        let path = inside(name, scenario)?;
+        let parent = path.parent().unwrap_or(Path::new(""));
+        make_directories(directory, parent)
+            .and_then(|()| make_pipe(&directory.join(path)))
+            .map_err(failed(path))?;
+    }
     for (name, target) in &scenario.links {
         let path = inside(name, scenario)?;
         let parent = path.parent().unwrap_or(Path::new(""));
@@ -100,6 +107,15 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
         }
     }
     Ok(())
+}
+
+fn make_pipe(path: &Path) -> io::Result<()> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    // SAFETY: a string that is ended.
+    match unsafe { libc::mkfifo(name.as_ptr(), FILE_MODE) } {
+        0 => make_usual(path, FILE_MODE),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 /// Sets when a file or directory was last changed and read, in nanoseconds since 1970.
@@ -226,6 +242,7 @@ mod tests {
             files: [("d/file".into(), "text".into())].into(),
             sizes: [("d/file".into(), 5000)].into(),
             hard_links: [("other/name".into(), "d/file".into())].into(),
+            pipes: ["d/pipe".into()].into(),
             times: [("d/file".into(), long_ago), ("d".into(), -1)].into(),
             modes: [("d".into(), 0o500), (Bytes::default(), 0o700)].into(),
             ..Scenario::default()
@@ -240,6 +257,7 @@ mod tests {
             (978_307_200, 500_000_000)
         );
         assert_eq!(status("d").mtime(), -1);
+        assert_eq!(status("d/pipe").mode(), libc::S_IFIFO | FILE_MODE);
         assert_eq!(mode(root.path()), 0o700);
         fs::set_permissions(root.path().join("d"), Permissions::from_mode(0o755)).unwrap();
     }

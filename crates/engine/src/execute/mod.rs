@@ -29,7 +29,7 @@ use crate::run::keeper::Stage;
 use crate::run::prepare::{VARIABLES, high_descriptor};
 use crate::run::{End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
-use crate::scenario::{Scenario, Sink, ktest};
+use crate::scenario::{Bytes, Scenario, Sink, ktest};
 use crate::shared::Shared;
 pub use later::Later;
 pub use layout::lay_out;
@@ -254,7 +254,15 @@ impl Executor {
                 None => environment.push((name.to_os_string(), value.to_os_string())),
             }
         }
-        fix_environment(&mut environment);
+        if scenario.env_order.is_empty() {
+            fix_environment(&mut environment);
+        } else {
+            let value = |name: &Bytes| Some((name.to_os_string(), scenario.env.get(name)?));
+            let ordered = scenario.env_order.iter().filter_map(value);
+            environment = ordered
+                .map(|(name, value)| (name, value.to_os_string()))
+                .collect();
+        }
         if let Some((name, _)) = ktest::layout(scenario) {
             environment.retain(|(name, _)| name != ktest::VARIABLE);
             environment.push((ktest::VARIABLE.into(), self.place.work().join(name).into()));

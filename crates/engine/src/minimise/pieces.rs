@@ -14,6 +14,7 @@ pub(super) enum Piece {
     Directory(Bytes),
     Mode(Bytes),
     HardLink(Bytes),
+    Pipe(Bytes),
     Size(Bytes),
     Time(Bytes),
     Listing(Bytes),
@@ -34,6 +35,7 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Piece> {
     pieces.extend(scenario.directories.iter().cloned().map(Piece::Directory));
     pieces.extend(scenario.modes.keys().cloned().map(Piece::Mode));
     pieces.extend(scenario.hard_links.keys().cloned().map(Piece::HardLink));
+    pieces.extend(scenario.pipes.iter().cloned().map(Piece::Pipe));
     pieces.extend(scenario.sizes.keys().cloned().map(Piece::Size));
     pieces.extend(scenario.times.keys().cloned().map(Piece::Time));
     pieces.extend(scenario.listings.keys().cloned().map(Piece::Listing));
@@ -85,6 +87,10 @@ pub(super) fn without(scenario: &Scenario, pieces: &[Piece]) -> Scenario {
             }
             Piece::HardLink(path) => {
                 rest.hard_links.remove(path);
+            }
+            Piece::Pipe(path) => {
+                rest.pipes.remove(path);
+                forget(&mut rest, path);
             }
             Piece::Size(path) => {
                 rest.sizes.remove(path);

@@ -59,6 +59,9 @@ pub struct Question<'a> {
     pub with_path: bool,
 }
 
+/// Names and values, in an order that matters.
+pub type Shown = Vec<(Vec<u8>, Vec<u8>)>;
+
 pub struct Environments<'a> {
     always: &'a [Vec<u8>],
     /// By path: the constant data of programs and libraries.
@@ -74,6 +77,20 @@ impl<'a> Environments<'a> {
             constants: HashMap::new(),
             known: HashMap::new(),
         }
+    }
+
+    /// All of them, in their order, if the program shows its environment: then it depends on every one.
+    pub fn shown(start: &Start, chosen: &BTreeMap<Vec<u8>, Vec<u8>>, printed: &[u8]) -> Shown {
+        let lines: BTreeSet<&[u8]> = printed.split(|byte| matches!(byte, b'\n' | 0)).collect();
+        let own = variables(&start.environment);
+        let is_shown = |(name, value): (&&[u8], &&[u8])| {
+            !chosen.contains_key(*name) && lines.contains(&*[*name, b"=", *value].concat())
+        };
+        if !own.iter().any(is_shown) {
+            return Vec::new();
+        }
+        let texts = start.environment.split(|byte| *byte == 0);
+        texts.filter_map(split).map(owned).collect()
     }
 
     pub fn choose(&mut self, question: &Question) -> BTreeMap<Vec<u8>, Vec<u8>> {
@@ -170,12 +187,18 @@ fn constants(path: &Path) -> Vec<u8> {
 }
 
 fn variables(environment: &[u8]) -> BTreeMap<&[u8], &[u8]> {
-    let split = |text: &'_ [u8]| text.iter().position(|byte| *byte == b'=');
-    environment
-        .split(|byte| *byte == 0)
-        .filter_map(|text| split(text).map(|at| (&text[..at], &text[at + 1..])))
-        .filter(|(name, _)| !name.is_empty())
-        .collect()
+    let texts = environment.split(|byte| *byte == 0);
+    texts.filter_map(split).collect()
+}
+
+/// Name and value.
+fn split(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = text.iter().position(|byte| *byte == b'=')?;
+    (at > 0).then(|| (&text[..at], &text[at + 1..]))
+}
+
+fn owned((name, value): (&[u8], &[u8])) -> (Vec<u8>, Vec<u8>) {
+    (name.to_vec(), value.to_vec())
 }
 
 /// Whether an argument consists of a name, or has it as a part (`$NAME`, `${NAME}`).
@@ -233,6 +256,22 @@ mod tests {
         let environment = b"abs_srcdir=/x\0PATH=/bin\0HOW=b\0PWD=/t\0LANG=de\0QQ=1\0";
         let chosen = choose(&start(environment, parent, b"p\0"), &[]);
         assert_eq!(chosen, ["HOW=b", "LANG=de", "LC_ALL=", "QQ=1"]);
+    }
+
+    #[test]
+    fn a_program_that_shows_its_environment_gets_all_of_it_in_its_order() {
+        let environment = start(b"Z_QX=1\0A_QX=2\0bad\0", b"", b"p\0");
+        let shown = |chosen: &[(&str, &str)], printed: &[u8]| {
+            let chosen = chosen
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()));
+            Environments::shown(&environment, &chosen.collect(), printed)
+        };
+        let all = [("Z_QX", "1"), ("A_QX", "2")].map(|(name, value)| (name.into(), value.into()));
+        assert_eq!(shown(&[], b"x\nA_QX=2\n"), all);
+        assert!(shown(&[], b"A_QX=\nZ_QX=12\n").is_empty());
+        // It may be the only one that the program knows.
+        assert!(shown(&[("A_QX", "2")], b"A_QX=2\n").is_empty());
     }
 
     #[test]

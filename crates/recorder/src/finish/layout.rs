@@ -30,7 +30,7 @@ impl Layout {
         let is_there = |found: &Found| match found {
             Found::Absent | Found::Binary | Found::Special => false,
             Found::Directory { is_meant, .. } => *is_meant,
-            Found::File { .. } | Found::Link { .. } => true,
+            Found::File { .. } | Found::Link { .. } | Found::Pipe { .. } => true,
         };
         let paths = found.iter().filter(|(_, found)| is_there(found));
         for path in paths.map(|(path, _)| path).filter(counts) {
@@ -109,6 +109,12 @@ impl Layout {
                 }
                 _ if name.is_empty() => {}
                 Found::Absent | Found::Binary | Found::Special => {}
+                Found::Pipe { mode } => {
+                    if mode != USUAL_FILE {
+                        scenario.modes.insert(name.clone(), mode);
+                    }
+                    scenario.pipes.insert(name);
+                }
                 Found::Link { target } => {
                     let target = rewriter.apply(target.as_bytes());
                     scenario.links.insert(name, target.into());
@@ -179,6 +185,8 @@ fn add_name(scenario: &mut Scenario, first: &Bytes, name: Bytes, contents: Conte
 fn drop_implied(scenario: &mut Scenario) {
     let mut implied = BTreeSet::new();
     let named = scenario.files.keys().chain(scenario.links.keys());
+    let named = named.chain(scenario.hard_links.keys());
+    let named = named.chain(&scenario.pipes);
     for name in named.chain(&scenario.directories) {
         let mut path = Path::new(name.as_os_str());
         while let Some(parent) = path.parent() {

@@ -98,6 +98,9 @@ impl<'a> Finisher<'a> {
             // They pass a socket on to the process with a certain number; without them a server makes its own.
             env.retain(|name, _| !name.starts_with(b"LISTEN_"));
         }
+        let shown = Environments::shown(&start, &env, &stdout.written.bytes);
+        let env_order = shown.iter().map(|(name, _)| name.clone().into()).collect();
+        env.extend(shown);
         let env = env
             .into_iter()
             .map(|(name, value)| {
@@ -112,6 +115,7 @@ impl<'a> Finisher<'a> {
         let mut scenario = Scenario {
             argv,
             env,
+            env_order,
             umask: start.umask.filter(|mask| *mask != USUAL_UMASK),
             name: (!is_path).then(|| rewriter.apply(name).into()),
             directory: layout.directory(),
