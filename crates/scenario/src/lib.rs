@@ -36,10 +36,9 @@ pub struct Scenario {
     /// Set in addition to the environment that every run gets.
     #[serde(with = "bytes::map")]
     pub env: BTreeMap<Bytes, Bytes>,
-    /// If it is not empty: these variables and no others are the program's environment, in this order. Their values are
-    /// in `env`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub env_order: Vec<Bytes>,
+    /// These variables and no others are the program's environment, in this order. Their values are in `env`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env_order: Option<Vec<Bytes>>,
     /// What sockets and pipes deliver, in the order in which the program first reads them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub streams: Vec<Bytes>,

@@ -254,14 +254,15 @@ impl Executor {
                 None => environment.push((name.to_os_string(), value.to_os_string())),
             }
         }
-        if scenario.env_order.is_empty() {
-            fix_environment(&mut environment);
-        } else {
-            let value = |name: &Bytes| Some((name.to_os_string(), scenario.env.get(name)?));
-            let ordered = scenario.env_order.iter().filter_map(value);
-            environment = ordered
-                .map(|(name, value)| (name, value.to_os_string()))
-                .collect();
+        match &scenario.env_order {
+            None => fix_environment(&mut environment),
+            Some(names) => {
+                let variable = |name: &Bytes| {
+                    let value = scenario.env.get(name)?;
+                    Some((name.to_os_string(), value.to_os_string()))
+                };
+                environment = names.iter().filter_map(variable).collect();
+            }
         }
         if let Some((name, _)) = ktest::layout(scenario) {
             environment.retain(|(name, _)| name != ktest::VARIABLE);

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection, SectionKind};
@@ -79,18 +80,23 @@ impl<'a> Environments<'a> {
         }
     }
 
-    /// All of them, in their order, if the program shows its environment: then it depends on every one.
-    pub fn shown(start: &Start, chosen: &BTreeMap<Vec<u8>, Vec<u8>>, printed: &[u8]) -> Shown {
+    /// All of them, in their order, if the program shows its environment: then it depends on every one. An empty
+    /// environment is one as well.
+    pub fn shown(
+        start: &Start,
+        chosen: &BTreeMap<Vec<u8>, Vec<u8>>,
+        printed: &[u8],
+    ) -> Option<Shown> {
         let lines: BTreeSet<&[u8]> = printed.split(|byte| matches!(byte, b'\n' | 0)).collect();
         let own = variables(&start.environment);
         let is_shown = |(name, value): (&&[u8], &&[u8])| {
             !chosen.contains_key(*name) && lines.contains(&*[*name, b"=", *value].concat())
         };
-        if !own.iter().any(is_shown) {
-            return Vec::new();
+        if !own.is_empty() && !own.iter().any(is_shown) {
+            return None;
         }
         let texts = start.environment.split(|byte| *byte == 0);
-        texts.filter_map(split).map(owned).collect()
+        Some(texts.filter_map(split).map(owned).collect())
     }
 
     pub fn choose(&mut self, question: &Question) -> BTreeMap<Vec<u8>, Vec<u8>> {
@@ -102,6 +108,7 @@ impl<'a> Environments<'a> {
             let is_wanted = is_configured
                 || LIBRARY.contains(name)
                 || (*name == b"PATH" && question.with_path)
+                || (*name == b"PWD" && self.is_other_way(value, question))
                 || (*name != b"PATH"
                     && !NEVER.contains(name)
                     && value.len() <= LONGEST_VALUE
@@ -114,6 +121,11 @@ impl<'a> Environments<'a> {
         }
         settle_locale(&mut chosen);
         chosen
+    }
+
+    /// Whether PWD leads to the working directory in another way than its real path does: only then it says something.
+    fn is_other_way(&mut self, value: &[u8], question: &Question) -> bool {
+        value != question.start.directory.as_os_str().as_bytes() && self.is_named(b"PWD", question)
     }
 
     /// Whether a name is a string of the program or one of its libraries.
@@ -268,10 +280,12 @@ mod tests {
             Environments::shown(&environment, &chosen.collect(), printed)
         };
         let all = [("Z_QX", "1"), ("A_QX", "2")].map(|(name, value)| (name.into(), value.into()));
-        assert_eq!(shown(&[], b"x\nA_QX=2\n"), all);
-        assert!(shown(&[], b"A_QX=\nZ_QX=12\n").is_empty());
+        assert_eq!(shown(&[], b"x\nA_QX=2\n"), Some(all.into()));
+        assert_eq!(shown(&[], b"A_QX=\nZ_QX=12\n"), None);
         // It may be the only one that the program knows.
-        assert!(shown(&[("A_QX", "2")], b"A_QX=2\n").is_empty());
+        assert_eq!(shown(&[("A_QX", "2")], b"A_QX=2\n"), None);
+        let none = Environments::shown(&start(b"", b"", b"p\0"), &BTreeMap::new(), b"");
+        assert_eq!(none, Some(Vec::new()));
     }
 
     #[test]

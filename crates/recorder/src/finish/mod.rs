@@ -99,8 +99,9 @@ impl<'a> Finisher<'a> {
             env.retain(|name, _| !name.starts_with(b"LISTEN_"));
         }
         let shown = Environments::shown(&start, &env, &stdout.written.bytes);
-        let env_order = shown.iter().map(|(name, _)| name.clone().into()).collect();
-        env.extend(shown);
+        let name_of = |(name, _): &(Vec<u8>, Vec<u8>)| Bytes::from(name.clone());
+        let env_order = shown.as_ref().map(|all| all.iter().map(name_of).collect());
+        env.extend(shown.into_iter().flatten());
         let env = env
             .into_iter()
             .map(|(name, value)| {

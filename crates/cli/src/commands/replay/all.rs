@@ -12,6 +12,7 @@ use parallax_engine::execute::Settings;
 use parallax_engine::replay::{Build, Replayer, Seen, Subject};
 use parallax_store::{Filter, Origin, Store};
 
+use super::directories;
 use super::what::What;
 use super::{Arguments, RECORDED_SINCE, Subjects, again, settings};
 use crate::commands::stored;
@@ -167,16 +168,16 @@ impl<'w> Worker<'w> {
             self.replayers.insert(program.clone(), replayer);
         }
         let replayer = self.replayers.get_mut(program).expect("just made");
-        let missed = |why| Missed {
+        let missed = |unsteady, why| Missed {
             id: task.id.clone(),
             command: report::command_line(&what),
             notes: notes.clone(),
-            unsteady: unsteady.clone(),
+            unsteady,
             why,
         };
         let seen = match replayer.run(&what.scenario) {
             Ok(seen) => seen,
-            Err(error) => return Ok(Some(missed(Why::Failed(error.to_string())))),
+            Err(error) => return Ok(Some(missed(unsteady, Why::Failed(error.to_string())))),
         };
         let Some(reference) = report::side(&what).filter(|_| is_checked) else {
             return Ok(None);
@@ -193,9 +194,13 @@ impl<'w> Worker<'w> {
         if is_alike_but_for_chance(reference, &sides, self.window) {
             return Ok(None);
         }
-        Ok(Some(missed(match is_by_chance {
+        if directories::is_about_them(&differences, &what.scenario) {
+            unsteady.push(directories::REASON.to_owned());
+        }
+        let why = match is_by_chance {
             true => Why::Flaky(differences),
             false => Why::Differs(differences),
-        })))
+        };
+        Ok(Some(missed(unsteady, why)))
     }
 }

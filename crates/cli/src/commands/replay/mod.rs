@@ -1,6 +1,7 @@
 //! `parallax replay`: runs a finding or a scenario again, and says what is different.
 
 mod all;
+mod directories;
 mod subjects;
 mod what;
 
