@@ -5,7 +5,7 @@ use std::path::Path;
 use parallax_engine::execute::{Executor, Settings};
 use parallax_engine::run::{End, Outcome};
 use parallax_engine::sandbox::{Confinement, Policy, choose, detect};
-use parallax_engine::scenario::{Scenario, Sink};
+use parallax_engine::scenario::{Bytes, Scenario, Sink};
 
 fn settings() -> Settings {
     Settings {
@@ -141,10 +141,15 @@ fn names_dates_sizes_and_order_of_files_are_the_scenarios() {
     let outcome = run(&mut shell, script, scenario.clone());
     assert_eq!(text(&outcome), "again 2 1\nd/m 1 100000\n978307200\n");
     if matches!(shell.confinement(), Confinement::Namespaces { .. }) {
-        let outcome = run(&mut shell, "ls -U d", scenario);
+        let outcome = run(&mut shell, "ls -U d", scenario.clone());
         assert_eq!(text(&outcome), "m\nz\na\n");
     }
-    // Nothing of it is left.
+    // Nothing of it is left, even if nobody may write to its directory.
+    let locked = Scenario {
+        modes: [(Bytes::default(), 0o500)].into(),
+        ..scenario
+    };
+    assert_eq!(text(&run(&mut shell, "stat -c %a .", locked)), "500\n");
     assert_eq!(text(&run(&mut shell, "ls -A", Scenario::default())), "");
 }
 

@@ -171,7 +171,7 @@ mod tests {
             "failed (exit code 2)",
             "2 scenarios",
             "1 repeated",
-            "1 × asks the stars",
+            "asks the stars",
             "1 run not recorded",
         ] {
             assert!(text.contains(part), "{part}: {text}");

@@ -47,6 +47,12 @@ impl Scratch {
     pub fn prepare(&mut self, init: &Init, scenario: &Scenario) -> Result<(), ExecuteError> {
         let root = root(init);
         let work = root.join(WORK.to_str().expect("ASCII"));
+        // First of all: without it nothing can be cleared away.
+        let usual = Permissions::from_mode(0o755);
+        let now = fs::metadata(&work).map_err(ExecuteError::Scratch)?;
+        if now.permissions().mode() & 0o7777 != usual.mode() {
+            fs::set_permissions(&work, usual).map_err(ExecuteError::Scratch)?;
+        }
         // Mostly they are still there, and all there is: then nobody need look into the directories.
         for path in self.laid_out.drain(..) {
             let _ = fs::remove_file(path);
@@ -60,11 +66,6 @@ impl Scratch {
                         .map_err(ExecuteError::Scratch)?;
                 }
             }
-        }
-        let usual = Permissions::from_mode(0o755);
-        let now = fs::metadata(&work).map_err(ExecuteError::Scratch)?;
-        if now.permissions().mode() & 0o7777 != usual.mode() {
-            fs::set_permissions(&work, usual).map_err(ExecuteError::Scratch)?;
         }
         lay_out(&work, scenario)?;
         let names = scenario

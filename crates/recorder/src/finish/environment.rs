@@ -89,10 +89,10 @@ impl<'a> Environments<'a> {
     ) -> Option<Shown> {
         let lines: BTreeSet<&[u8]> = printed.split(|byte| matches!(byte, b'\n' | 0)).collect();
         let own = variables(&start.environment);
-        let is_shown = |(name, value): (&&[u8], &&[u8])| {
-            !chosen.contains_key(*name) && lines.contains(&*[*name, b"=", *value].concat())
-        };
-        if !own.is_empty() && !own.iter().any(is_shown) {
+        let is_line =
+            |(name, value): (&&[u8], &&[u8])| lines.contains(&*[*name, b"=", *value].concat());
+        let mut others = own.iter().filter(|(name, _)| !chosen.contains_key(**name));
+        if !others.any(is_line) && !own.iter().all(is_line) {
             return None;
         }
         let texts = start.environment.split(|byte| *byte == 0);
@@ -284,6 +284,8 @@ mod tests {
         assert_eq!(shown(&[], b"A_QX=\nZ_QX=12\n"), None);
         // It may be the only one that the program knows.
         assert_eq!(shown(&[("A_QX", "2")], b"A_QX=2\n"), None);
+        let known = [("A_QX", "2"), ("Z_QX", "1")];
+        assert!(shown(&known, b"A_QX=2\nZ_QX=1\n").is_some());
         let none = Environments::shown(&start(b"", b"", b"p\0"), &BTreeMap::new(), b"");
         assert_eq!(none, Some(Vec::new()));
     }
