@@ -177,7 +177,7 @@ impl<'w> Worker<'w> {
         };
         let seen = match replayer.run(&what.scenario) {
             Ok(seen) => seen,
-            Err(error) => return Ok(Some(missed(unsteady, Why::Failed(error.to_string())))),
+            Err(error) => return Ok(Some(missed(Vec::new(), Why::Failed(error.to_string())))),
         };
         let Some(reference) = report::side(&what).filter(|_| is_checked) else {
             return Ok(None);
