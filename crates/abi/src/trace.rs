@@ -104,6 +104,8 @@ pub mod flags {
     pub const ARGUMENT_COUNT: u32 = 32;
     /// Accesses through addresses that are concrete are events, too.
     pub const ACCESSES: u32 = 64;
+    /// What the path has settled stays an expression: branches that follow from earlier ones are events, too.
+    pub const FOLLOWING: u32 = 128;
 }
 
 /// Why tracing stopped early.

@@ -11,6 +11,7 @@ pub mod amplify;
 pub mod answers;
 pub mod archive;
 pub mod compare;
+pub mod cover;
 pub mod coverage;
 mod cpu;
 pub mod doctor;

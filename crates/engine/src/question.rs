@@ -31,6 +31,8 @@ pub enum Goal {
     Cut { source: u32, length: u32 },
     /// The argument with this number is left out.
     Drop { argument: u32 },
+    /// There is one more argument, before the one with this index; it looks like an option or like a word.
+    Insert { argument: u32, is_option: bool },
     /// A part of the input of the run with this number is taken over.
     Take { from: u32, part: Part },
 }
@@ -110,9 +112,11 @@ impl Wanted<'_> {
                     None => Question::Impossible,
                 }
             }
-            Goal::Grow { .. } | Goal::Cut { .. } | Goal::Drop { .. } | Goal::Take { .. } => {
-                Question::Structure
-            }
+            Goal::Grow { .. }
+            | Goal::Cut { .. }
+            | Goal::Drop { .. }
+            | Goal::Insert { .. }
+            | Goal::Take { .. } => Question::Structure,
         }
     }
 
@@ -232,6 +236,17 @@ pub fn restructured(scenario: &Scenario, goal: Goal, sources: &Sources) -> Optio
                 return None;
             }
             changed.argv.remove(index);
+        }
+        Goal::Insert {
+            argument,
+            is_option,
+        } => {
+            let mut word = Bytes(Vec::new());
+            if is_option {
+                word.push(b'-');
+            }
+            word.push(MORE);
+            changed.argv.insert(argument as usize, word);
         }
         _ => return None,
     }

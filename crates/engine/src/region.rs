@@ -102,6 +102,8 @@ pub struct Symbolic {
     pub environment: Vec<Vec<u8>>,
     /// Nothing that is input, but to be told with it: accesses through addresses that are concrete.
     pub accesses: bool,
+    /// The same of branches that follow from what was decided before: they tell what a search may give up.
+    pub following: bool,
 }
 
 impl Symbolic {
@@ -114,6 +116,7 @@ impl Symbolic {
         streams: true,
         environment: Vec::new(),
         accesses: false,
+        following: false,
     };
 
     fn flags(&self) -> u32 {
@@ -124,6 +127,7 @@ impl Symbolic {
             | bit(self.files, flags::FILES)
             | bit(self.streams, flags::STREAMS)
             | bit(self.accesses, flags::ACCESSES)
+            | bit(self.following, flags::FOLLOWING)
     }
 
     /// The variables' names as the header announces them.

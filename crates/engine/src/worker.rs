@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use parallax_abi::trace::SourceKind;
-use parallax_solver::{Answer, Config, Constraint, Model, Solver, Statistics};
+use parallax_solver::{Answer, Config, Constraint, Core, Model, Solver, Statistics};
 
 use crate::answers::{Answers, Note, Told, fingerprint};
 use crate::coverage::{Counter, Coverage};
@@ -295,6 +295,14 @@ impl Inquiry<'_> {
         let answer = self.path.solve(self.ends[prefix], goal, None);
         locked(&self.answers).note(question, || Told::Solver(answer.clone()));
         answer
+    }
+
+    /// The decisions that a contradiction is made of, in order.
+    pub fn decisions_of(&self, core: &Core) -> Vec<usize> {
+        let of = |constraint: &usize| self.ends.partition_point(|end| end <= constraint) - 1;
+        let mut decisions: Vec<usize> = core.constraints.iter().map(of).collect();
+        decisions.dedup();
+        decisions
     }
 
     /// Expressions that are not of the trace have no number that is the same each time.

@@ -8,7 +8,7 @@ use crate::sys;
 use crate::trace;
 use parallax_abi::Op;
 use parallax_abi::layout::MAX_NODES;
-use parallax_abi::trace::Node;
+use parallax_abi::trace::{Node, flags};
 use parallax_expr::value;
 
 /// One bit per node, in memory that is touched only where used.
@@ -70,6 +70,9 @@ impl Settled {
 
     /// The path demands from here on that the expression has its present value.
     pub fn settle(&mut self, label: u32) {
+        if trace::has_flag(flags::FOLLOWING) {
+            return;
+        }
         let mut pending = [0u32; PENDING];
         pending[0] = label;
         let mut count = 1;

@@ -27,18 +27,8 @@ pub struct Arguments {
     program: PathBuf,
 
     /// Measure distances to this line
-    #[arg(long, value_name = "FILE:LINE", value_parser = parse_place)]
+    #[arg(long, value_name = "FILE:LINE", value_parser = shared::parse_place)]
     at: Option<(String, u32)>,
-}
-
-/// `FILE:LINE`.
-pub fn parse_place(text: &str) -> Result<(String, u32), String> {
-    let parsed = text
-        .rsplit_once(':')
-        .and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
-    parsed
-        .filter(|(file, line)| !file.is_empty() && *line > 0)
-        .ok_or_else(|| "write it as FILE:LINE".to_owned())
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
@@ -46,14 +36,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let derived = shared::derive(&captured, Variant::Covered)?;
     let mut report = Report::default();
 
-    let modules = report.timed("read", || {
-        let mut modules = Vec::new();
-        for path in std::iter::once(&derived.path).chain(&derived.libraries) {
-            modules.extend(parallax_capture::read_code(path)?);
-        }
-        Ok::<_, parallax_capture::ReadError>(modules)
-    });
-    let modules = modules.map_err(|error| Failure::from_error(Exit::Internal, &error))?;
+    let modules = report.timed("read", || shared::read_code(&derived))?;
     let program = report.timed("link", || Program::link(modules));
     let instructions = program.blocks.iter().map(|block| block.instructions.len());
     report.fact("functions", program.functions.len());

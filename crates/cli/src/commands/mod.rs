@@ -5,6 +5,7 @@ pub mod analyse;
 pub mod build;
 pub mod cc;
 pub mod clean;
+pub mod cover;
 pub mod coverage;
 pub mod doctor;
 pub mod explore;

@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use parallax_analysis::ModuleCode;
 use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadError, Variant};
 use parallax_engine::execute::Settings;
 use parallax_engine::sandbox::Policy;
@@ -159,4 +160,24 @@ fn derive_failure(error: &DeriveError) -> Failure {
         )),
         _ => Failure::with_hint_below(exit, &text),
     }
+}
+
+/// The code of a covered program and its libraries.
+pub fn read_code(covered: &Derived) -> Result<Vec<ModuleCode>, Failure> {
+    let mut modules = Vec::new();
+    for path in std::iter::once(&covered.path).chain(&covered.libraries) {
+        let read = parallax_capture::read_code(path);
+        modules.extend(read.map_err(|error| Failure::from_error(Exit::Internal, &error))?);
+    }
+    Ok(modules)
+}
+
+/// `FILE:LINE`.
+pub fn parse_place(text: &str) -> Result<(String, u32), String> {
+    let parsed = text
+        .rsplit_once(':')
+        .and_then(|(file, line)| Some((file.to_owned(), line.parse().ok()?)));
+    parsed
+        .filter(|(file, line)| !file.is_empty() && *line > 0)
+        .ok_or_else(|| "write it as FILE:LINE".to_owned())
 }

@@ -14,10 +14,10 @@ use parallax_engine::sites::read_tables;
 use parallax_project::Selection;
 use parallax_store::{Filter, Store, hash};
 
-use super::analyse::parse_place;
 use super::project::{ProjectArguments, toolchain};
 use super::scenario::cover;
 use super::scenarios::SEEDS;
+use super::shared::parse_place;
 use super::{build, shared, stored};
 use crate::console;
 use crate::exit::Exit;

@@ -7,6 +7,7 @@
 
 pub mod amplify;
 pub mod build;
+pub mod cover;
 pub mod coverage;
 pub mod document;
 mod explain;

@@ -11,15 +11,16 @@
 
 mod chapters;
 mod compared;
-mod frontier;
+pub(crate) mod frontier;
 mod interface;
 mod news;
-mod parts;
+pub(crate) mod parts;
 mod reduce;
 mod shape;
-mod slot;
-mod ways;
+pub(crate) mod slot;
+pub(crate) mod ways;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,6 +32,7 @@ use crate::question::{Goal, Known};
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::{self, ModuleSites, SiteMap};
+use crate::trace::Trace;
 use crate::worker::Traced;
 
 use chapters::Chapters;
@@ -82,11 +84,27 @@ pub fn explore(
 }
 
 /// A run that may be continued from.
-struct Run {
-    scenario: Scenario,
+pub(crate) struct Run {
+    pub scenario: Scenario,
     /// 0 for what everything starts from.
-    generation: u32,
-    traced: Option<Arc<Traced>>,
+    pub generation: u32,
+    pub traced: Option<Arc<Traced>>,
+}
+
+/// Where a run lost track of the input, and how often.
+pub(crate) fn loss_names(trace: &Trace) -> Vec<(String, u64)> {
+    let name = |name: Cow<'_, str>| match name.is_empty() {
+        true => "(memory)".to_owned(),
+        false => name.into_owned(),
+    };
+    let losses = trace
+        .losses()
+        .map(|loss| (name(loss.name()), u64::from(loss.count)));
+    let stop = trace.stop().map(|stop| {
+        let what = format!("{stop:?}").to_lowercase();
+        (format!("(trace cut short: {what})"), 1)
+    });
+    losses.chain(stop).collect()
 }
 
 struct Explorer<'e> {
@@ -236,6 +254,7 @@ impl<'e> Explorer<'e> {
                     runs: &self.runs,
                     known: &self.known,
                     fixed: &self.fixed,
+                    regenerate: false,
                 };
                 (group.run, work)
             })
@@ -267,7 +286,7 @@ impl<'e> Explorer<'e> {
             }
         }
         match result {
-            Tried::Infeasible => self.flips.infeasible += 1,
+            Tried::Infeasible { .. } => self.flips.infeasible += 1,
             Tried::Undecided => self.flips.undecided += 1,
             Tried::Rejected => self.flips.rejected += 1,
             Tried::Ran(child) => {
@@ -338,18 +357,8 @@ impl<'e> Explorer<'e> {
         }
         let gained = !first.is_empty();
         let open = self.news.open(&ran);
-        for loss in traced.trace.losses() {
-            let name = loss.name();
-            let name = if name.is_empty() {
-                "(memory)".into()
-            } else {
-                name
-            };
-            *self.losses.entry(name.into_owned()).or_default() += u64::from(loss.count);
-        }
-        if let Some(stop) = traced.trace.stop() {
-            let name = format!("(trace cut short: {})", format!("{stop:?}").to_lowercase());
-            *self.losses.entry(name).or_default() += 1;
+        for (name, count) in loss_names(&traced.trace) {
+            *self.losses.entry(name).or_default() += count;
         }
         if traced.decisions.len() > ways::MOST_WAYS {
             let name = "(ways beyond the first of a long run)".to_owned();

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use parallax_abi::SiteId;
-use parallax_solver::{Answer, Statistics};
+use parallax_solver::{Answer, Constraint, Model, Statistics};
 
 use super::frontier::Candidate;
 use super::parts::with_part;
@@ -30,6 +30,8 @@ pub struct Work<'w> {
     pub known: &'w HashSet<Scenario>,
     /// Values that fixed things have had, by path and site.
     pub fixed: &'w Known,
+    /// Whether ways that contradict what was decided before are tried without that.
+    pub regenerate: bool,
 }
 
 /// What became of one way.
@@ -40,8 +42,10 @@ pub struct Attempt {
 
 /// See [`Attempt`].
 pub enum Tried {
-    /// No input goes that way.
-    Infeasible,
+    /// No input goes that way: it contradicts what was decided at these sites.
+    Infeasible {
+        against: Vec<SiteId>,
+    },
     /// The solver could not tell.
     Undecided,
     /// The input that would is not one that may be made, or has been run already.
@@ -60,6 +64,8 @@ pub struct Child {
     pub went: Option<bool>,
     /// If it did not: where it left the path.
     pub left_at: Option<SiteId>,
+    /// What it contradicts of what had been decided before, if some of that was given up for it.
+    pub gave_up: Option<Vec<SiteId>>,
     /// If it did not: where it and the run that it was made from lost track of the input.
     pub losses: Vec<String>,
 }
@@ -147,6 +153,7 @@ impl<'e> Slot<'e> {
             ran,
             went: None,
             left_at: None,
+            gave_up: None,
             losses: Vec::new(),
         })
     }
@@ -170,6 +177,7 @@ impl<'e> Slot<'e> {
                 sites: self.sites,
                 fixed: work.fixed,
             };
+            let mut gave_up = None;
             let changed = match wanted.question(candidate.goal, &mut inquiry.path) {
                 Question::Structure => Ok(match candidate.goal {
                     Goal::Take { from, part } => {
@@ -180,10 +188,35 @@ impl<'e> Slot<'e> {
                 }),
                 Question::Solve { prefix, goal } => match inquiry.solve(prefix, &goal) {
                     Answer::Sat(model) => Ok(self.worker.changed(work.scenario, &model)),
-                    Answer::Unsat(_) => Err(Tried::Infeasible),
+                    Answer::Unsat(core) => {
+                        let against = inquiry.decisions_of(&core);
+                        let model = match work.regenerate {
+                            true => regenerate(
+                                &mut self.worker,
+                                self.sites,
+                                &traced,
+                                &names,
+                                prefix,
+                                &goal,
+                                &against,
+                            ),
+                            false => None,
+                        };
+                        let site = |index: &usize| traced.decisions[*index].site;
+                        let against = against.iter().map(site).collect();
+                        match model {
+                            Some(model) => {
+                                gave_up = Some(against);
+                                Ok(self.worker.changed(work.scenario, &model))
+                            }
+                            None => Err(Tried::Infeasible { against }),
+                        }
+                    }
                     Answer::Unknown(_) => Err(Tried::Undecided),
                 },
-                Question::Impossible => Err(Tried::Infeasible),
+                Question::Impossible => Err(Tried::Infeasible {
+                    against: Vec::new(),
+                }),
             };
             let changed = changed.map(|changed| {
                 changed.filter(|scenario| {
@@ -202,7 +235,7 @@ impl<'e> Slot<'e> {
                     // question to the input any more: nothing can be said.
                     let is_longer = scenario.argv.len() > work.scenario.argv.len();
                     let went = wanted.went(candidate.goal, &child);
-                    let went = went.filter(|went| *went || !is_longer);
+                    let went = went.filter(|went| *went || !is_longer && gave_up.is_none());
                     let (left_at, losses) = match went {
                         Some(false) => (wanted.parting(&child), wanted.losses(&child)),
                         _ => (None, Vec::new()),
@@ -215,6 +248,7 @@ impl<'e> Slot<'e> {
                         ran,
                         went,
                         left_at,
+                        gave_up,
                         losses,
                     }))
                 }
@@ -230,5 +264,45 @@ impl<'e> Slot<'e> {
     /// What findings are seen on.
     pub fn native(&mut self) -> &mut Native {
         &mut self.worker.native
+    }
+}
+
+/// Informed path regeneration (KATCH, section 3.3): where a goal contradicts what was decided before, the last of the
+/// decisions that it contradicts is given up and the rest is kept, until there is an input. What the goal says may be
+/// something else on the new path; the run shows.
+fn regenerate(
+    worker: &mut Worker<'_>,
+    sites: &SiteMap,
+    traced: &Traced,
+    names: &[u32],
+    prefix: usize,
+    goal: &[Constraint],
+    against: &[usize],
+) -> Option<Model> {
+    /// Decisions that are given up at most, and length of a path that this is done for.
+    const MOST: usize = 8;
+    const LONGEST: usize = 4096;
+    if prefix > LONGEST {
+        return None;
+    }
+    let mut given_up = vec![*against.last()?];
+    loop {
+        let mut path = worker.solver.path(&traced.trace, names);
+        let mut owners = Vec::new();
+        for (index, decision) in traced.decisions[..prefix].iter().enumerate() {
+            if !given_up.contains(&index) {
+                for constraint in decision.constraints(sites) {
+                    path.push(constraint);
+                    owners.push(index);
+                }
+            }
+        }
+        match path.solve(path.len(), goal, None) {
+            Answer::Sat(model) => return Some(model),
+            Answer::Unsat(core) if given_up.len() < MOST => {
+                given_up.push(owners[*core.constraints.last()?]);
+            }
+            Answer::Unsat(_) | Answer::Unknown(_) => return None,
+        }
     }
 }

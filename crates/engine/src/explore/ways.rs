@@ -10,10 +10,11 @@ use super::compared::compared;
 use super::frontier::{Candidate, RunId, mix};
 use crate::path::{self, Choice, Decision};
 use crate::question::{Goal, fixed_key};
+use crate::sites::SiteMap;
 use crate::worker::Traced;
 
 /// Ways of one run that are offered at most.
-pub(super) const MOST_WAYS: usize = 20_000;
+pub(crate) const MOST_WAYS: usize = 20_000;
 /// Changes of structure are as good as ways that lie so many calls deep.
 const STRUCTURE_CALLS: u32 = 4;
 /// Different values of one fixed thing that are tried.
@@ -22,18 +23,8 @@ const MOST_FIXED: usize = 16;
 impl Explorer<'_> {
     /// Offers all ways in which the run could have gone otherwise.
     pub(super) fn offer(&mut self, run: RunId, traced: &Traced) {
-        let mut occurrences: HashMap<u64, u32> = HashMap::new();
-        for (index, decision) in traced.decisions.iter().enumerate() {
-            let site = self.original(decision.site);
-            let here = in_context(site.0, traced, decision.context);
-            let occurrence = occurrences.entry(here).or_default();
-            *occurrence += 1;
-            let place = Place {
-                site,
-                here,
-                compared: compared(&traced.trace, decision.label).unwrap_or(0),
-                occurrence: bucket(*occurrence),
-            };
+        for (index, place) in places(self.sites, traced).into_iter().enumerate() {
+            let decision = &traced.decisions[index];
             let side = path::side(self.sites, decision, decision.value);
             self.frontier
                 .reached_by(run, place.levels(decision.value, side));
@@ -42,7 +33,8 @@ impl Explorer<'_> {
             }
         }
         for (index, operation) in traced.operations.iter().take(MOST_WAYS).enumerate() {
-            let failing = mix(self.original(operation.site).0 ^ mix(operation.failure as u64 + 1));
+            let original = original(self.sites, operation.site);
+            let failing = mix(original.0 ^ mix(operation.failure as u64 + 1));
             let here = in_context(failing, traced, operation.context);
             self.frontier.offer(Candidate {
                 run,
@@ -58,10 +50,6 @@ impl Explorer<'_> {
             });
         }
         self.offer_structure(run, traced);
-    }
-
-    fn original(&self, site: SiteId) -> SiteId {
-        self.sites.get(site).map_or(site, |view| view.original)
     }
 
     fn offer_decision(&mut self, run: RunId, traced: &Traced, index: usize, place: Place) {
@@ -84,99 +72,146 @@ impl Explorer<'_> {
                 calls: within,
             });
         };
-        match decision.choice {
-            // A run that does not meet a demand ends there; one that does goes on.
-            Choice::Assumed if decision.value == 0 => {
-                offer(Goal::Otherwise { decision: number }, 1);
+        for (goal, value) in others(self.sites, decision, number) {
+            offer(goal, value);
+        }
+        if matches!(decision.choice, Choice::Fixed | Choice::Object) {
+            let key = fixed_key(&traced.decisions, index);
+            let values = self.fixed.entry(key).or_default();
+            let range = (decision.value, decision.high);
+            if !values.contains(&range) {
+                values.push(range);
             }
-            Choice::Assumed | Choice::Kept => {}
-            Choice::Side => offer(Goal::Side { decision: number }, decision.value ^ 1),
-            Choice::Case => {
-                for case in path::cases(self.sites, decision.site) {
-                    let (value, decision) = (u128::from(*case), number);
-                    if value != traced.decisions[index].value {
-                        offer(
-                            Goal::Value {
-                                decision,
-                                value: *case,
-                            },
-                            value,
-                        );
-                    }
-                }
-                if decision.value != path::DEFAULT {
-                    offer(Goal::Default { decision: number }, path::DEFAULT);
-                }
-            }
-            Choice::Fixed | Choice::Object => {
-                let key = fixed_key(&traced.decisions, index);
-                let values = self.fixed.entry(key).or_default();
-                let range = (decision.value, decision.high);
-                if !values.contains(&range) {
-                    values.push(range);
-                }
-                // A new way for each value that becomes known.
-                let known = values.len();
-                if known <= MOST_FIXED {
-                    offer(
-                        Goal::Otherwise { decision: number },
-                        u128::MAX - known as u128,
-                    );
-                }
+            // A new way for each value that becomes known.
+            let known = values.len();
+            if known <= MOST_FIXED {
+                offer(
+                    Goal::Otherwise { decision: number },
+                    u128::MAX - known as u128,
+                );
             }
         }
     }
 
     /// Longer and shorter inputs, fewer arguments.
     fn offer_structure(&mut self, run: RunId, traced: &Traced) {
-        let trace = &traced.trace;
         let path = traced.path();
-        let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-        for (kind, event) in trace.events() {
-            if kind == EventKind::EndOfInput {
-                ends.insert(event.x, event.y);
-            }
-        }
-        let mut offer = |goal: Goal, what: u64, source: u32, detail: u32| {
-            let target = mix(what ^ mix(source.into()));
-            let exact = mix(target ^ mix(u64::from(detail) + 1));
+        for structure in structures(traced) {
+            let Structure { goal, what, name } = structure;
             self.frontier.offer(Candidate {
                 run,
                 goal,
                 site: SiteId(0),
-                levels: [target, target, exact],
-                path: mix(exact ^ path),
+                levels: [what, what, name],
+                path: mix(name ^ path),
                 depth: u32::MAX,
                 calls: STRUCTURE_CALLS,
             });
-        };
-        for (source, length) in ends {
-            offer(Goal::Grow { source }, 0x6772_6f77, source, 0);
-            let length = u32::try_from(length).unwrap_or(u32::MAX);
-            for shorter in [0, length / 2, length.saturating_sub(1)] {
-                if shorter < length {
-                    let goal = Goal::Cut {
-                        source,
-                        length: shorter,
-                    };
-                    offer(goal, 0x6375_7400, source, shorter);
-                }
-            }
-        }
-        let arguments = (0..trace.source_count()).filter_map(|index| trace.source(index));
-        let arguments = arguments.filter(|source| source.kind == SourceKind::Argument);
-        for argument in arguments {
-            let goal = Goal::Drop {
-                argument: argument.index,
-            };
-            offer(goal, 0x6472_6f70, argument.index, 0);
         }
     }
 }
 
+/// A change of an input's structure.
+pub(crate) struct Structure {
+    pub goal: Goal,
+    /// Names what is changed, and how.
+    pub what: u64,
+    /// The same, with by how much.
+    pub name: u64,
+}
+
+/// Longer and shorter inputs, fewer arguments.
+pub(crate) fn structures(traced: &Traced) -> Vec<Structure> {
+    let trace = &traced.trace;
+    let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
+    for (kind, event) in trace.events() {
+        if kind == EventKind::EndOfInput {
+            ends.insert(event.x, event.y);
+        }
+    }
+    let mut changes = Vec::new();
+    let mut add = |goal: Goal, kind: u64, source: u32, detail: u32| {
+        let what = mix(kind ^ mix(source.into()));
+        let name = mix(what ^ mix(u64::from(detail) + 1));
+        changes.push(Structure { goal, what, name });
+    };
+    for (source, length) in ends {
+        add(Goal::Grow { source }, 0x6772_6f77, source, 0);
+        let length = u32::try_from(length).unwrap_or(u32::MAX);
+        for shorter in [0, length / 2, length.saturating_sub(1)] {
+            if shorter < length {
+                let goal = Goal::Cut {
+                    source,
+                    length: shorter,
+                };
+                add(goal, 0x6375_7400, source, shorter);
+            }
+        }
+    }
+    let sources = (0..trace.source_count()).filter_map(|index| trace.source(index));
+    for argument in sources.filter(|source| source.kind == SourceKind::Argument) {
+        let goal = Goal::Drop {
+            argument: argument.index,
+        };
+        add(goal, 0x6472_6f70, argument.index, 0);
+    }
+    changes
+}
+
+/// The ways in which a decision could go otherwise whose sides the program knows, with the values that lead there.
+pub(crate) fn others(sites: &SiteMap, decision: &Decision, number: u32) -> Vec<(Goal, u128)> {
+    match decision.choice {
+        // A run that does not meet a demand ends there; one that does goes on.
+        Choice::Assumed if decision.value == 0 => {
+            vec![(Goal::Otherwise { decision: number }, 1)]
+        }
+        Choice::Assumed | Choice::Kept | Choice::Fixed | Choice::Object => Vec::new(),
+        Choice::Side => vec![(Goal::Side { decision: number }, decision.value ^ 1)],
+        Choice::Case => {
+            let mut ways = Vec::new();
+            for case in path::cases(sites, decision.site) {
+                let value = u128::from(*case);
+                if value != decision.value {
+                    let goal = Goal::Value {
+                        decision: number,
+                        value: *case,
+                    };
+                    ways.push((goal, value));
+                }
+            }
+            if decision.value != path::DEFAULT {
+                ways.push((Goal::Default { decision: number }, path::DEFAULT));
+            }
+            ways
+        }
+    }
+}
+
+/// Where each decision of a run is made.
+pub(crate) fn places(sites: &SiteMap, traced: &Traced) -> Vec<Place> {
+    let mut occurrences: HashMap<u64, u32> = HashMap::new();
+    let place = |decision: &Decision| {
+        let site = original(sites, decision.site);
+        let here = in_context(site.0, traced, decision.context);
+        let occurrence = occurrences.entry(here).or_default();
+        *occurrence += 1;
+        Place {
+            site,
+            here,
+            compared: compared(&traced.trace, decision.label).unwrap_or(0),
+            occurrence: bucket(*occurrence),
+        }
+    };
+    traced.decisions.iter().map(place).collect()
+}
+
+fn original(sites: &SiteMap, site: SiteId) -> SiteId {
+    sites.get(site).map_or(site, |view| view.original)
+}
+
 /// Where a decision is made.
 #[derive(Clone, Copy)]
-struct Place {
+pub(crate) struct Place {
     site: SiteId,
     /// The site in its calling context.
     here: u64,
@@ -189,7 +224,7 @@ struct Place {
 impl Place {
     /// What is reached when the value is decided for here, which leads to this side: whatever way led here; by way of
     /// these calls and for this comparison; and with this value after coming by so often.
-    fn levels(self, value: u128, side: u128) -> [u64; 3] {
+    pub fn levels(self, value: u128, side: u128) -> [u64; 3] {
         let in_context = mix(self.here ^ self.compared ^ value_key(side));
         let again = mix(in_context ^ value_key(value) ^ mix(u64::from(self.occurrence) << 32));
         [target(self.site, side), in_context, again]

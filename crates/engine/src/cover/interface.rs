@@ -1,0 +1,154 @@
+//! What a search for a target is given, and what it gives back.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use parallax_abi::SiteId;
+
+use crate::explore;
+use crate::scenario::Scenario;
+
+/// Parts of the search that can be left out, to see what they are good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Heuristic {
+    /// Distances mind what must hold for the target to be reached.
+    Preconditions,
+    /// A way that contradicts what was decided before is tried without what it contradicts.
+    Regenerate,
+    /// Longer and shorter inputs, other arguments.
+    Structure,
+    /// Parts of one scenario in another.
+    Splice,
+}
+
+impl Heuristic {
+    pub const ALL: [Heuristic; 4] = [
+        Heuristic::Preconditions,
+        Heuristic::Regenerate,
+        Heuristic::Structure,
+        Heuristic::Splice,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Heuristic::Preconditions => "preconditions",
+            Heuristic::Regenerate => "regenerate",
+            Heuristic::Structure => "structure",
+            Heuristic::Splice => "splice",
+        }
+    }
+}
+
+/// How to search.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Scenarios to start from, the best ones first if they are as good as each other.
+    pub seeds: Vec<Scenario>,
+    /// Everything that an exploration is given, too; its budget is that of one target, and its shape says what
+    /// inputs may be made.
+    pub explore: explore::Options,
+    pub without: BTreeSet<Heuristic>,
+}
+
+impl Options {
+    pub fn has(&self, heuristic: Heuristic) -> bool {
+        !self.without.contains(&heuristic)
+    }
+}
+
+/// Who watches.
+pub trait Observer {
+    fn progress(&mut self, progress: &Progress);
+    /// Whether to end now.
+    fn stop(&self) -> bool;
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    pub runs: u64,
+    /// Decisions between the target and what came nearest.
+    pub distance: Option<u32>,
+    /// Ways that are not tried yet.
+    pub open: u64,
+}
+
+/// How one step of a derivation was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Means {
+    /// The input was changed so that a branch went the other way.
+    Greedy,
+    /// The same, without something that had been decided before.
+    Regenerate,
+    /// The input got another structure.
+    Structure,
+    /// A part of another scenario was taken over.
+    Splice,
+}
+
+impl Means {
+    pub fn name(self) -> &'static str {
+        match self {
+            Means::Greedy => "greedy",
+            Means::Regenerate => "regenerate",
+            Means::Structure => "structure",
+            Means::Splice => "splice",
+        }
+    }
+}
+
+/// One step from a seed to the target.
+#[derive(Clone, Debug)]
+pub struct Step {
+    pub means: Means,
+    /// The branch that was to go otherwise; `None` if it was none.
+    pub site: Option<SiteId>,
+    /// The new input.
+    pub scenario: Scenario,
+    /// Decisions from there to the target, as it was expected.
+    pub distance: Option<u32>,
+}
+
+/// The branch that a search came to nearest to its target and did not get past.
+#[derive(Clone, Debug)]
+pub struct Obstacle {
+    pub site: SiteId,
+    /// Decisions between the other side and the target.
+    pub distance: u32,
+    /// A run that came there.
+    pub scenario: Scenario,
+    /// No input goes there from any explored run: the branches that contradict it.
+    pub contradicts: Option<Vec<SiteId>>,
+}
+
+/// What became of a target.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// A scenario that was given reaches it: its number.
+    Suite(usize),
+    /// Reached by a new input.
+    Covered {
+        scenario: Scenario,
+        steps: Vec<Step>,
+    },
+    /// All ways that could lead there contradict what leads to them.
+    Infeasible(Option<Obstacle>),
+    /// Not reached in the time given.
+    Blocked(Option<Obstacle>),
+    /// No way leads there from anything that ran.
+    Missed,
+}
+
+/// What a search came to.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    pub verdict: Verdict,
+    pub runs: u64,
+    pub executions: u64,
+    pub time: Duration,
+    pub queries: u64,
+    /// Function or instruction → how often labels were lost there.
+    pub losses: std::collections::BTreeMap<String, u64>,
+    /// Whether it was ended from outside.
+    pub stopped: bool,
+}

@@ -1,0 +1,139 @@
+//! Ways to be tried, the nearest to the target first.
+//!
+//! The whole tree of paths is kept, not only the last one: a way that was not taken stays, and comes back when nearer
+//! ones have failed. Each attempt at the same branch in the same calling context counts as a
+//! decision more between it and the target, so that the search does not stay where it cannot get on.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+
+use crate::explore::frontier::Candidate;
+
+/// What orders ways, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Rank {
+    cost: u32,
+    /// Steps from a seed.
+    generation: u32,
+    /// Late decisions first: they keep most of what is known to lead there.
+    depth: Reverse<u32>,
+    number: u64,
+}
+
+/// See the module's description.
+#[derive(Debug, Default)]
+pub struct Queue {
+    ways: BinaryHeap<Reverse<(Rank, Way)>>,
+    offered: HashSet<u64>,
+    attempts: HashMap<u64, u32>,
+    next: u64,
+}
+
+/// A way, with what is expected behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Way {
+    pub candidate: Candidate,
+    /// Decisions from there to the target.
+    pub distance: u32,
+    pub generation: u32,
+}
+
+impl Queue {
+    pub fn len(&self) -> usize {
+        self.ways.len()
+    }
+
+    /// Adds a way, unless the same change of the same path was added before.
+    pub fn offer(&mut self, way: Way) {
+        if self.offered.insert(way.candidate.path) {
+            self.push(way);
+        }
+    }
+
+    fn push(&mut self, way: Way) {
+        self.next += 1;
+        let rank = Rank {
+            cost: self.cost(&way),
+            generation: way.generation,
+            depth: Reverse(way.candidate.depth),
+            number: self.next,
+        };
+        self.ways.push(Reverse((rank, way)));
+    }
+
+    /// Attempts after coming by so often count whole, others at the same branch a quarter.
+    fn cost(&self, way: &Way) -> u32 {
+        let attempts = |level: usize| {
+            let level = way.candidate.levels[level];
+            self.attempts.get(&level).copied().unwrap_or(0)
+        };
+        way.distance + attempts(2) + attempts(1) / 4
+    }
+
+    /// The best ways, at most so many.
+    pub fn take(&mut self, most: usize) -> Vec<Way> {
+        let mut taken = Vec::new();
+        while taken.len() < most
+            && let Some(Reverse((rank, way))) = self.ways.pop()
+        {
+            // It may have become worse since it was added.
+            if self.cost(&way) > rank.cost {
+                self.push(way);
+                continue;
+            }
+            for level in &way.candidate.levels[1..] {
+                *self.attempts.entry(*level).or_default() += 1;
+            }
+            taken.push(way);
+        }
+        taken
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use parallax_abi::SiteId;
+
+    use super::*;
+    use crate::question::Goal;
+
+    fn way(path: u64, place: u64, distance: u32) -> Way {
+        Way {
+            candidate: Candidate {
+                run: 0,
+                goal: Goal::Side { decision: 0 },
+                site: SiteId(place),
+                levels: [place; 3],
+                path,
+                depth: 0,
+                calls: 0,
+            },
+            distance,
+            generation: 0,
+        }
+    }
+
+    fn paths(ways: Vec<Way>) -> Vec<u64> {
+        ways.iter().map(|way| way.candidate.path).collect()
+    }
+
+    #[test]
+    fn the_nearest_way_comes_first_and_each_once() {
+        let mut queue = Queue::default();
+        for (path, distance) in [(1, 3), (2, 1), (3, 2), (2, 0)] {
+            queue.offer(way(path, path, distance));
+        }
+        assert_eq!(paths(queue.take(2)), [2, 3]);
+        assert_eq!(paths(queue.take(2)), [1]);
+    }
+
+    #[test]
+    fn attempts_at_one_branch_let_others_come_first() {
+        let mut queue = Queue::default();
+        for path in 1..=8 {
+            queue.offer(way(path, 7, 1));
+        }
+        queue.offer(way(9, 8, 4));
+        assert!(paths(queue.take(5)).contains(&9));
+    }
+}
