@@ -204,12 +204,7 @@ impl Found {
     ) -> Result<(), Failure> {
         let captured = shared::read(&subject.path)?;
         let derived = shared::derive(&captured, Variant::Covered)?;
-        let mut modules = Vec::new();
-        for path in std::iter::once(&derived.path).chain(&derived.libraries) {
-            let read = parallax_capture::read_code(path);
-            modules.extend(read.map_err(|error| Failure::from_error(Exit::Internal, &error))?);
-        }
-        let program = Program::link(modules);
+        let program = Program::link(shared::read_code(&derived)?);
         let lines = Lines::new(&program);
         let covered = match store {
             Some(store) => {
