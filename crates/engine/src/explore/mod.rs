@@ -350,7 +350,7 @@ impl<'e> Explorer<'e> {
         };
         let first = self.news.take_in(&ran, moment);
         for counter in &first {
-            self.frontier.close(news::name(*counter));
+            self.frontier.close(self.news.name(*counter));
             if let Some((site, side)) = self.news.side(*counter) {
                 self.frontier.reached(ways::target(site, side.into()));
             }

@@ -30,6 +30,8 @@ pub struct News {
 
 #[derive(Debug)]
 struct Module {
+    /// Its place among the program's modules.
+    number: u64,
     counted: Vec<Counted>,
     /// Counters of blocks in `main`.
     in_main: HashSet<u32>,
@@ -43,10 +45,10 @@ struct Module {
 
 impl News {
     pub fn new(tables: &[ModuleSites]) -> News {
-        let modules = tables.iter();
+        let modules = (0..).zip(tables);
         News {
             modules: modules
-                .map(|module| (module.module, Module::new(&module.table)))
+                .map(|(number, module)| (module.module, Module::new(number, &module.table)))
                 .collect(),
             ..News::default()
         }
@@ -85,7 +87,15 @@ impl News {
         };
         ran.iter()
             .filter(is_in_main)
-            .fold(0, |sum: u64, counter| sum.wrapping_add(name(*counter)))
+            .fold(0, |sum: u64, counter| sum.wrapping_add(self.name(*counter)))
+    }
+
+    /// Names what a counter counts. The identity of a module depends on where it was built; what is
+    /// explored must not.
+    pub fn name(&self, counter: Counter) -> u64 {
+        let module = self.modules.get(&counter.module);
+        let number = module.map_or(counter.module, |module| module.number);
+        mix(number ^ mix(u64::from(counter.index) + 1))
     }
 
     /// The side of a branch that a counter counts.
@@ -96,13 +106,13 @@ impl News {
         }
     }
 
-    /// What the run came by and nothing has taken: sides of branches, targets of a `switch`. By [`name`].
+    /// What the run came by and nothing has taken: sides of branches, targets of a `switch`. By [`News::name`].
     pub fn open(&self, ran: &[Counter]) -> Vec<u64> {
         let mut open: Vec<u64> = ran
             .iter()
             .flat_map(|counter| self.others(*counter))
             .filter(|counter| !self.covered.contains(counter))
-            .map(name)
+            .map(|counter| self.name(counter))
             .collect();
         open.sort_unstable();
         open.dedup();
@@ -133,8 +143,9 @@ impl News {
 }
 
 impl Module {
-    fn new(table: &SiteTable) -> Module {
+    fn new(number: u64, table: &SiteTable) -> Module {
         let mut module = Module {
+            number,
             counted: counted(table),
             in_main: HashSet::new(),
             file_of: Vec::new(),
@@ -178,11 +189,6 @@ impl Module {
         let file = self.file_of.get(counter.index as usize)?;
         self.files.get(*file as usize).map(String::as_str)
     }
-}
-
-/// Names what a counter counts.
-pub fn name(counter: Counter) -> u64 {
-    mix(counter.module ^ mix(u64::from(counter.index) + 1))
 }
 
 #[cfg(test)]
@@ -251,7 +257,7 @@ mod tests {
         let mut news = news();
         let ran = [at(0), at(4)];
         news.take_in(&ran, moment(1));
-        let mut open = vec![name(at(1)), name(at(5))];
+        let mut open = vec![news.name(at(1)), news.name(at(5))];
         open.sort_unstable();
         assert_eq!(news.open(&ran), open);
     }
@@ -261,7 +267,7 @@ mod tests {
         let mut news = news();
         let ran = [at(1), at(2), at(4)];
         news.take_in(&ran, moment(1));
-        assert_eq!(news.open(&ran), [name(at(3))]);
+        assert_eq!(news.open(&ran), [news.name(at(3))]);
         news.take_in(&[at(3)], moment(2));
         assert!(news.open(&ran).is_empty());
     }
