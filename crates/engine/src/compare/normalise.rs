@@ -193,6 +193,10 @@ static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
             [&found["name"], b"[{pid}]:"].concat()
         }),
         rule(r"\(pid \d+\)", |_, _| b"(pid {pid})".to_vec()),
+        // Who calls abort() sends himself a signal, and AddressSanitizer takes the sender for an address.
+        rule(r"\bABRT on unknown address 0x[0-9a-f]+", |_, _| {
+            b"ABRT on unknown address {pid}".to_vec()
+        }),
         // Names of `mkstemp` and the like: at least six random letters and digits at the end.
         rule(
             r"(?<before>/(?:tmp|var/tmp|dev/shm|run)/[^\s/'`:]*?)(?<random>[A-Za-z0-9]{6,})(?<after>[\s/'`:,]|\z)",
