@@ -224,6 +224,11 @@ impl Repository {
             .map_err(RevisionError::io(state))?;
         if index.exists() {
             fs::copy(index, scratch.path()).map_err(RevisionError::io(index))?;
+            // git looks into files that may have changed in the same moment as the index was written, and takes that moment
+            // from the file: a copy that looks younger would hide such changes.
+            let written = fs::metadata(index).and_then(|metadata| metadata.modified());
+            let kept = written.and_then(|time| scratch.as_file().set_modified(time));
+            kept.map_err(RevisionError::io(index))?;
         } else {
             // git takes an empty file for a damaged index, and a missing one for an empty index.
             fs::remove_file(scratch.path()).map_err(RevisionError::io(scratch.path()))?;
