@@ -3,11 +3,9 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
-use support::{Folder, assert_contains};
+use support::{Folder, assert_contains, git};
 
 /// A project with a plain makefile.
 fn project() -> Folder {
@@ -19,18 +17,6 @@ fn project() -> Folder {
     let program = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { puts(getenv(\"GREETING\") ? \"hi\" : \"one\"); }\n";
     folder.file("prog.c", program);
     folder
-}
-
-fn git(folder: &Path, words: &[&str]) {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
-        .args(words)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
 }
 
 #[test]

@@ -2,24 +2,9 @@
 
 mod support;
 
-use std::path::Path;
-use std::process::Command;
-
 use serde_json::Value;
 use support::schema::Schema;
-use support::{Folder, assert_contains};
-
-fn git(folder: &Path, words: &[&str]) {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(folder)
-        .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
-        .args(words)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{output:?}");
-}
+use support::{Folder, assert_contains, git};
 
 const OLD: &str = "\
 #include <stdio.h>

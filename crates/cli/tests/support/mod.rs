@@ -72,6 +72,19 @@ impl Folder {
     }
 }
 
+/// Runs git in a folder, not dependent on the user's settings.
+pub fn git(folder: &Path, words: &[&str]) {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(folder)
+        .args(["-c", "user.name=A", "-c", "user.email=a@example.org"])
+        .args(words)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+}
+
 /// Runs, expects an exit code, and gives both streams.
 pub fn expect(code: i32, mut command: Command) -> (String, String) {
     let output = command.output().unwrap();
