@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::document::Document;
 use super::scenario::{command_line, inputs};
+use super::search::{LISTED, ranked};
 use super::source::Places;
 use crate::console::{Palette, shorten, width};
 use crate::size::counted;
@@ -132,10 +133,10 @@ pub fn render_json(report: &CoverReport) -> String {
     Document {
         command: "cover",
         runs: sum(|one| one.runs),
-        paths: sum(|one| one.runs),
+        paths: sum(|one| one.paths),
         queries: sum(|one| one.queries),
         seconds: seconds.sum(),
-        losses: losses.into_iter().collect(),
+        losses: ranked(&losses),
         findings: Vec::new(),
         targets,
         statistics: json!({"executions": sum(|one| one.executions)}),
@@ -147,9 +148,8 @@ pub fn render_text(report: &CoverReport) -> String {
     let mut places = Places::new(report.sites);
     let mut text = String::new();
     let program = report.program.display().to_string();
-    let reached = report.results.iter().filter(|(_, summary)| {
-        matches!(summary.verdict, Verdict::Suite(_) | Verdict::Covered { .. })
-    });
+    let results = report.results.iter();
+    let reached = results.filter(|(_, summary)| summary.verdict.is_reached());
     let (reached, all) = (reached.count(), report.results.len());
     let verdict = format!("{reached} of {} reached", counted(all as u64, "line"));
     let verdict = match reached == all {
@@ -194,16 +194,10 @@ pub fn render_text(report: &CoverReport) -> String {
         if let Some(why) = why(&mut places, &summary.verdict) {
             let _ = writeln!(text, "  {why}");
         }
-        let mut losses: Vec<_> = summary.losses.iter().collect();
-        losses.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        if !matches!(summary.verdict, Verdict::Suite(_) | Verdict::Covered { .. })
-            && !losses.is_empty()
-        {
-            let names: Vec<&str> = losses
-                .iter()
-                .take(6)
-                .map(|(name, _)| name.as_str())
-                .collect();
+        let losses = ranked(&summary.losses);
+        if !summary.verdict.is_reached() && !losses.is_empty() {
+            let shown = losses.iter().take(LISTED);
+            let names: Vec<&str> = shown.map(|(name, _)| name.as_str()).collect();
             let _ = writeln!(
                 text,
                 "  track of the input was lost in {}",
@@ -211,7 +205,8 @@ pub fn render_text(report: &CoverReport) -> String {
             );
         }
     }
-    if reached > 0 {
+    let is_new = |(_, one): &(Target, Summary)| matches!(one.verdict, Verdict::Covered { .. });
+    if report.results.iter().any(is_new) {
         let _ = writeln!(text, "\ninputs are kept in {}", report.directory.display());
     }
     text

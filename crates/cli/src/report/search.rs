@@ -10,7 +10,7 @@ use crate::console::Palette;
 use crate::size::{counted, show_count};
 
 /// Losses that are listed.
-const LISTED: usize = 6;
+pub const LISTED: usize = 6;
 
 /// A report for people as far as it is written.
 pub struct Sheet {

@@ -139,11 +139,20 @@ pub enum Verdict {
     Missed,
 }
 
+impl Verdict {
+    /// Whether some input reaches the target.
+    pub fn is_reached(&self) -> bool {
+        matches!(self, Verdict::Suite(_) | Verdict::Covered { .. })
+    }
+}
+
 /// What a search came to.
 #[derive(Clone, Debug)]
 pub struct Summary {
     pub verdict: Verdict,
     pub runs: u64,
+    /// Different ones.
+    pub paths: u64,
     pub executions: u64,
     pub time: Duration,
     pub queries: u64,

@@ -1,6 +1,7 @@
 //! The static side of a search: what a target is, and how far every decision of a run is from it.
 
 use parallax_analysis::distance::{Distances, OverCalls, Pruned};
+use parallax_analysis::effects::Effects;
 use parallax_analysis::program::Terminator;
 use parallax_analysis::{Analysis, BlockId, Spot};
 
@@ -81,8 +82,13 @@ pub struct Guide<'m> {
 
 impl<'m> Guide<'m> {
     /// Measures how far everything is from a target. With preconditions, ways that cannot lead there do not count.
-    pub fn new(analysis: &'m Analysis, target: &Target, with_preconditions: bool) -> Guide<'m> {
-        let towards = analysis.towards(&target.blocks, &analysis.effects(), OverCalls::Free);
+    pub fn new(
+        analysis: &'m Analysis,
+        effects: &Effects<'_>,
+        target: &Target,
+        with_preconditions: bool,
+    ) -> Guide<'m> {
+        let towards = analysis.towards(&target.blocks, effects, OverCalls::Free);
         let main = analysis.program.function_named("main");
         let entry = main.and_then(|main| analysis.program.function(main).entry());
         let starts = |distances: &Distances| {
@@ -105,44 +111,25 @@ impl<'m> Guide<'m> {
 }
 
 impl Guide<'_> {
-    /// How many decisions lie between the target and a decision of a run, once that has gone for a value; `None` if
-    /// no way is known.
-    pub fn behind(
-        &self,
+    /// Where a decision of a run is made.
+    pub fn standing<'d>(
+        &'d self,
         sites: &SiteMap,
         traced: &Traced,
-        decision: &Decision,
-        value: u128,
-    ) -> Option<u32> {
+        decision: &'d Decision,
+    ) -> Standing<'d> {
         let outward = traced.trace.calls_outward(decision.context);
-        let calls: Vec<Spot> = outward
+        let mut stack: Vec<Spot> = outward
             .take(MOST_CALLS)
             .filter_map(|site| self.spots(sites, site).first().copied())
             .collect();
-        let stack: Vec<Spot> = calls.iter().rev().copied().collect();
-        let spots = self.spots(sites, decision.site);
-        if spots.is_empty() {
-            // In a function that is not the program's, such as a model of libc's: it returns to its caller.
-            let (caller, outer) = stack.split_last()?;
-            let node = self.analysis.graph.node_of(*caller);
-            return self
-                .distances
-                .under_stack(&self.analysis.graph, node, outer);
+        stack.reverse();
+        Standing {
+            guide: self,
+            decision,
+            spots: self.spots(sites, decision.site),
+            stack,
         }
-        let graph = &self.analysis.graph;
-        let ways = spots.iter().map(|spot| {
-            let Some(successor) = self.successor(*spot, decision, value) else {
-                let node = graph.node_of(*spot);
-                return self.distances.under_stack(graph, node, &stack);
-            };
-            let node = graph.start(successor);
-            // The target may still lie behind a return.
-            match self.pruned.sides.contains(&(spot.block, successor)) {
-                true => self.distances.after_returning(graph, node, &stack),
-                false => self.distances.under_stack(graph, node, &stack),
-            }
-        });
-        ways.flatten().min()
     }
 
     fn spots(&self, sites: &SiteMap, site: parallax_abi::SiteId) -> &[Spot] {
@@ -190,5 +177,46 @@ impl Guide<'_> {
             _ => return None,
         };
         Some(program.successor(block.function, to))
+    }
+}
+
+/// A decision of a run, seen from the target.
+pub struct Standing<'d> {
+    guide: &'d Guide<'d>,
+    decision: &'d Decision,
+    /// All copies of the place.
+    spots: &'d [Spot],
+    /// The calls that have not returned, the outermost first.
+    stack: Vec<Spot>,
+}
+
+impl Standing<'_> {
+    /// How many decisions lie between the target and this one, once that has gone for a value; `None` if no way is
+    /// known.
+    pub fn behind(&self, value: u128) -> Option<u32> {
+        let Guide {
+            analysis,
+            distances,
+            pruned,
+            ..
+        } = self.guide;
+        let graph = &analysis.graph;
+        if self.spots.is_empty() {
+            // In a function that is not the program's, such as a model of libc's: it returns to its caller.
+            let (caller, outer) = self.stack.split_last()?;
+            return distances.under_stack(graph, graph.node_of(*caller), outer);
+        }
+        let ways = self.spots.iter().map(|spot| {
+            let Some(successor) = self.guide.successor(*spot, self.decision, value) else {
+                return distances.under_stack(graph, graph.node_of(*spot), &self.stack);
+            };
+            let node = graph.start(successor);
+            // The target may still lie behind a return.
+            match pruned.sides.contains(&(spot.block, successor)) {
+                true => distances.after_returning(graph, node, &self.stack),
+                false => distances.under_stack(graph, node, &self.stack),
+            }
+        });
+        ways.flatten().min()
     }
 }

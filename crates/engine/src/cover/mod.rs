@@ -17,6 +17,8 @@ use std::time::Instant;
 
 use parallax_abi::SiteId;
 use parallax_analysis::Analysis;
+use parallax_analysis::effects::Effects;
+use parallax_analysis::lines::normalise;
 
 use crate::coverage::{Counted, Counter, counted};
 use crate::explore::frontier::RunId;
@@ -44,6 +46,7 @@ const TRACES: usize = 256;
 /// Searches for one target after the other.
 pub struct Coverer<'c> {
     analysis: &'c Analysis,
+    effects: Effects<'c>,
     options: &'c Options,
     sites: &'c SiteMap,
     tables: &'c [ModuleSites],
@@ -76,6 +79,7 @@ impl<'c> Coverer<'c> {
         }
         Ok(Coverer {
             analysis,
+            effects: analysis.effects(),
             options,
             sites,
             tables,
@@ -98,6 +102,7 @@ impl<'c> Coverer<'c> {
             sites: self.sites,
             guide: Guide::new(
                 self.analysis,
+                &self.effects,
                 target,
                 self.options.has(Heuristic::Preconditions),
             ),
@@ -119,6 +124,7 @@ impl<'c> Coverer<'c> {
         Ok(Summary {
             verdict,
             runs: search.traced_runs,
+            paths: search.paths.len() as u64,
             executions: executions(&self.slots) - before,
             time: started.elapsed(),
             queries: self.queries() - asked,
@@ -151,7 +157,12 @@ fn counters(tables: &[ModuleSites], analysis: &Analysis, target: &Target) -> Has
         };
         numbered.filter_map(is_wanted).collect::<Vec<_>>()
     };
-    tables.iter().flat_map(of_module).collect()
+    // Blocks of static functions of the same name can share sites across files.
+    let has_file = |module: &&ModuleSites| {
+        let mut files = module.table.files.iter();
+        files.any(|file| normalise(file) == target.file)
+    };
+    tables.iter().filter(has_file).flat_map(of_module).collect()
 }
 
 /// How a run was made.
@@ -216,9 +227,14 @@ impl Search<'_> {
             let is_late = budget
                 .time
                 .is_some_and(|time| self.started.elapsed() >= time);
-            let is_enough = budget.runs.is_some_and(|runs| self.traced_runs >= runs);
-            let ways = self.queue.take(BATCH);
-            if ways.is_empty() || is_late || is_enough {
+            let left = budget.runs.map_or(BATCH, |runs| {
+                usize::try_from(runs.saturating_sub(self.traced_runs)).unwrap_or(BATCH)
+            });
+            if is_late || left == 0 {
+                return Ok((self.failed(), false));
+            }
+            let ways = self.queue.take(BATCH.min(left));
+            if ways.is_empty() {
                 return Ok((self.failed(), false));
             }
             for (way, attempt) in self.try_all(slots, ways)? {
@@ -279,7 +295,12 @@ impl Search<'_> {
                 }
             }
             Tried::Undecided => self.failed_at(way, None),
-            Tried::Rejected => {}
+            // An input would go there, but it may not be made, or it has been run and did not.
+            Tried::Rejected => {
+                if is_place {
+                    self.failed_at(way, None);
+                }
+            }
             Tried::Ran(child) => {
                 self.traced_runs += 1;
                 let origin = Origin {
@@ -331,7 +352,7 @@ impl Search<'_> {
 
     /// Takes in a run and offers its ways.
     fn add(&mut self, scenario: &Scenario, traced: &Arc<Traced>, origin: Option<Origin>) {
-        for (name, count) in loss_names(&traced.trace) {
+        for (name, count) in loss_names(traced) {
             *self.losses.entry(name).or_default() += count;
         }
         let generation = match &origin {

@@ -30,9 +30,9 @@ impl Search<'_> {
             .take(MOST_WAYS)
         {
             let decision = &traced.decisions[index];
+            let standing = self.guide.standing(self.sites, traced, decision);
             let mut distance = |value| {
-                let behind = self.guide.behind(self.sites, traced, decision, value);
-                let distance = behind.unwrap_or(UNKNOWN);
+                let distance = standing.behind(value).unwrap_or(UNKNOWN);
                 nearest = nearest.min(distance);
                 distance
             };

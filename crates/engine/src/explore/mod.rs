@@ -32,7 +32,6 @@ use crate::question::{Goal, Known};
 use crate::run::End;
 use crate::scenario::Scenario;
 use crate::sites::{self, ModuleSites, SiteMap};
-use crate::trace::Trace;
 use crate::worker::Traced;
 
 use chapters::Chapters;
@@ -91,8 +90,9 @@ pub(crate) struct Run {
     pub traced: Option<Arc<Traced>>,
 }
 
-/// Where a run lost track of the input, and how often.
-pub(crate) fn loss_names(trace: &Trace) -> Vec<(String, u64)> {
+/// What is missing of a run: where it lost track of the input, and how often; what was not looked at.
+pub(crate) fn loss_names(traced: &Traced) -> Vec<(String, u64)> {
+    let trace = &traced.trace;
     let name = |name: Cow<'_, str>| match name.is_empty() {
         true => "(memory)".to_owned(),
         false => name.into_owned(),
@@ -104,7 +104,9 @@ pub(crate) fn loss_names(trace: &Trace) -> Vec<(String, u64)> {
         let what = format!("{stop:?}").to_lowercase();
         (format!("(trace cut short: {what})"), 1)
     });
-    losses.chain(stop).collect()
+    let is_long = traced.decisions.len() > ways::MOST_WAYS;
+    let beyond = is_long.then(|| ("(ways beyond the first of a long run)".to_owned(), 1));
+    losses.chain(stop).chain(beyond).collect()
 }
 
 struct Explorer<'e> {
@@ -357,12 +359,8 @@ impl<'e> Explorer<'e> {
         }
         let gained = !first.is_empty();
         let open = self.news.open(&ran);
-        for (name, count) in loss_names(&traced.trace) {
+        for (name, count) in loss_names(&traced) {
             *self.losses.entry(name).or_default() += count;
-        }
-        if traced.decisions.len() > ways::MOST_WAYS {
-            let name = "(ways beyond the first of a long run)".to_owned();
-            *self.losses.entry(name).or_default() += 1;
         }
         if gained || is_new_path && self.options.keep_paths {
             self.tests += 1;

@@ -227,7 +227,11 @@ impl<'e> Slot<'e> {
             });
             let result = match changed {
                 Err(tried) => tried,
-                Ok(None) => Tried::Rejected,
+                // What was decided before still forbids it.
+                Ok(None) => match gave_up {
+                    Some(against) => Tried::Infeasible { against },
+                    None => Tried::Rejected,
+                },
                 Ok(Some(scenario)) => {
                     let (outcome, child) = self.worker.trace(&scenario)?;
                     let ran = self.worker.cover(&scenario)?;
