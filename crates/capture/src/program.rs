@@ -113,7 +113,7 @@ pub fn read_program(path: &Path) -> Result<Program, ReadError> {
 
 /// The sites of a derived program, one table per module.
 pub fn read_sites(path: &Path) -> Result<Vec<SiteTable>, ReadError> {
-    let read = |data: &[u8]| Ok(serde_json::from_slice(data)?);
+    let read = |data: &[u8]| Ok(SiteTable::from_bytes(data)?);
     read_records(path, Kind::Sites, read)
 }
 

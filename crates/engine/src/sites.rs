@@ -87,7 +87,7 @@ fn read_file(path: &Path, tables: &mut Vec<ModuleSites>) -> Result<(), SitesErro
             let meta: SitesMeta = frame.meta().map_err(table)?;
             tables.push(ModuleSites {
                 module: meta.module,
-                table: serde_json::from_slice(&data).map_err(|error| table(error.into()))?,
+                table: SiteTable::from_bytes(&data).map_err(|error| table(error.into()))?,
             });
         }
     }

@@ -68,8 +68,8 @@ pub enum InstrumentError {
     Record(#[from] parallax_record::RecordError),
     #[error("site table: {0}")]
     Table(#[from] serde_json::Error),
-    #[error("code record: {0}")]
-    Code(#[from] postcard::Error),
+    #[error("record: {0}")]
+    Data(#[from] postcard::Error),
 }
 
 /// Instruments the module in place. Returns the records to embed in it.
@@ -93,7 +93,7 @@ pub unsafe fn instrument(module: LLVMModuleRef, mode: Mode) -> Result<Vec<u8>, I
             id
         }
     };
-    let table = serde_json::to_vec(&table)?;
+    let table = table.into_bytes()?;
     records.splice(
         0..0,
         encode(Kind::Sites, &SitesMeta { module: id }, &table)?,

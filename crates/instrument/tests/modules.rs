@@ -69,7 +69,7 @@ fn sites_of(bitcode: &Path, mode: Mode) -> SiteTable {
     assert_eq!(frames[0].kind, Kind::Sites as u32);
     let code = frames.get(1).map(|frame| frame.kind);
     assert_eq!(code, (mode == Mode::Covered).then_some(Kind::Code as u32));
-    serde_json::from_slice(&frames[0].data().expect("data")).expect("a site table")
+    SiteTable::from_bytes(&frames[0].data().expect("data")).expect("a site table")
 }
 
 /// Where [`sites_of`] leaves the instrumented module.

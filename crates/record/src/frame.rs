@@ -14,7 +14,8 @@ pub enum Kind {
     Module = 1,
     /// A [`LinkRecord`](crate::LinkRecord); no data.
     Link = 2,
-    /// Meta = [`SitesMeta`](crate::SitesMeta); data = a [`SiteTable`](crate::SiteTable) as JSON. In derived programs only.
+    /// Meta = [`SitesMeta`](crate::SitesMeta); data = a [`SiteTable`](crate::SiteTable) in its own form. In derived
+    /// programs only.
     Sites = 3,
     /// No meta; data = a [`ModuleCode`](crate::code::ModuleCode) in its own form. In covered programs only.
     Code = 4,
@@ -28,8 +29,8 @@ pub enum RecordError {
     Damaged { offset: usize, what: &'static str },
     #[error("record has an unexpected form")]
     Json(#[from] serde_json::Error),
-    #[error("record of code has an unexpected form")]
-    Code(#[from] postcard::Error),
+    #[error("record data has an unexpected form")]
+    Data(#[from] postcard::Error),
     #[error("record data cannot be decompressed")]
     Decompress(#[from] std::io::Error),
 }
