@@ -15,8 +15,8 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    amplify, analyse, build, cc, clean, cover, coverage, doctor, explore, init, record, replay,
-    scenario, scenarios, schema, targets, trace, variant,
+    amplify, analyse, build, cc, clean, cover, coverage, diverge, doctor, explore, init, record,
+    replay, scenario, scenarios, schema, targets, trace, variant,
 };
 use console::Palette;
 use exit::Exit;
@@ -41,6 +41,7 @@ enum Command {
     Amplify(Box<amplify::Arguments>),
     Explore(Box<explore::Arguments>),
     Cover(Box<cover::Arguments>),
+    Diverge(Box<diverge::Arguments>),
     Scenarios(scenarios::Arguments),
     #[command(subcommand)]
     Scenario(scenario::Command),
@@ -83,6 +84,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Amplify(arguments) => amplify::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Cover(arguments) => cover::run(&arguments),
+        Command::Diverge(arguments) => diverge::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),
         Command::Replay(arguments) => replay::run(&arguments),

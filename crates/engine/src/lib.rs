@@ -14,6 +14,7 @@ pub mod compare;
 pub mod cover;
 pub mod coverage;
 mod cpu;
+pub mod diverge;
 pub mod doctor;
 pub mod execute;
 pub mod explore;

@@ -7,6 +7,7 @@ pub mod cc;
 pub mod clean;
 pub mod cover;
 pub mod coverage;
+pub mod diverge;
 pub mod doctor;
 pub mod explore;
 pub mod init;

@@ -9,6 +9,7 @@ pub mod amplify;
 pub mod build;
 pub mod cover;
 pub mod coverage;
+pub mod diverge;
 pub mod document;
 mod explain;
 pub mod explore;

@@ -119,11 +119,15 @@ impl Watcher {
         }
     }
 
-    /// Shows a finding in the program with this index and keeps it.
-    pub fn found(&mut self, index: usize, finding: &Finding) {
-        let line = format!("{} {}", Palette.bad("found"), headline(finding));
+    /// Shows a line that stays.
+    pub fn announce(&self, line: &str) {
         self.bar
             .suspend(|| console::print_error(&format!("{line}\n")));
+    }
+
+    /// Shows a finding in the program with this index and keeps it.
+    pub fn found(&mut self, index: usize, finding: &Finding) {
+        self.announce(&format!("{} {}", Palette.bad("found"), headline(finding)));
         if let Err(error) = self.keep(index, finding) {
             self.error.get_or_insert(error);
         }

@@ -1,0 +1,103 @@
+//! What a comparison of two versions came to.
+
+mod json;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use parallax_engine::diverge::clusters::Cluster;
+use parallax_engine::diverge::triage::{Class, Golden};
+use parallax_engine::diverge::walk::{Both, Place, Version};
+use parallax_engine::diverge::{Summary, Versions};
+
+use super::source::Places;
+use crate::console::Palette;
+
+pub use json::render_json;
+pub use text::render_text;
+
+/// Everything that is reported.
+pub struct DivergeReport<'a> {
+    /// As the user named them.
+    pub names: Both<&'a Path>,
+    pub summary: &'a Summary,
+    pub versions: Versions<'a>,
+    /// Where the input of each cluster is kept.
+    pub kept: &'a [PathBuf],
+    pub directory: &'a Path,
+}
+
+/// What differs, in one line.
+pub fn headline(cluster: &Cluster) -> String {
+    let class = match (cluster.class(), cluster.shown.golden) {
+        (_, Some(Golden::Intended)) => Palette.good("intended"),
+        (Class::Regression, _) | (_, Some(Golden::Regression)) => Palette.bad("regression"),
+        (Class::Fixed, _) => Palette.good("fixed"),
+        (Class::Difference, _) => Palette.warn("difference"),
+        (Class::Both, _) => Palette.warn("in both"),
+        (Class::Silent, _) => Palette.dim("silent"),
+    };
+    format!("{class} {}", message(cluster))
+}
+
+/// What was seen, without styles.
+fn message(cluster: &Cluster) -> String {
+    let shown = &cluster.shown;
+    match shown.problems.first() {
+        Some(problem) => {
+            let place = problem.location.as_ref();
+            let place = place.map(|place| format!(" at {}:{}", place.file, place.line));
+            let whose = match cluster.class() {
+                Class::Regression => " in the new version only",
+                Class::Fixed => " in the old version only",
+                _ => " in both versions",
+            };
+            format!(
+                "{}{}{whose}",
+                problem.kind.name(),
+                place.unwrap_or_default()
+            )
+        }
+        None => {
+            let parts: Vec<String> = shown
+                .differences
+                .iter()
+                .map(|difference| match difference {
+                    parallax_engine::compare::Difference::End { one, other } => {
+                        format!("{one} became {other}")
+                    }
+                    other => other.part(),
+                })
+                .collect();
+            match parts.as_slice() {
+                [] => "nothing that can be seen".to_owned(),
+                parts => parts.join(", "),
+            }
+        }
+    }
+}
+
+/// Names places of both versions.
+struct PlacesOfBoth<'a> {
+    old: Places<'a>,
+    new: Places<'a>,
+}
+
+impl<'a> PlacesOfBoth<'a> {
+    fn new(versions: Versions<'a>) -> PlacesOfBoth<'a> {
+        PlacesOfBoth {
+            old: Places::new(versions.sites.old),
+            new: Places::new(versions.sites.new),
+        }
+    }
+
+    /// Where a difference begins: the place and its line, in a version that has it.
+    fn of(&mut self, place: &Place, version: Version) -> Option<(String, Option<String>)> {
+        let site = (*place.sites.get(version))?;
+        let places = match version {
+            Version::Old => &mut self.old,
+            Version::New => &mut self.new,
+        };
+        Some((places.name(site), places.line(site)))
+    }
+}

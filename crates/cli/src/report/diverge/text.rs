@@ -1,0 +1,282 @@
+//! The comparison for people.
+
+use std::fmt::Write as _;
+
+use parallax_engine::compare::{Difference, Line, end_in_words};
+use parallax_engine::diverge::clusters::Cluster;
+use parallax_engine::diverge::triage::{Class, Golden};
+use parallax_engine::diverge::walk::{Place, Version};
+use parallax_engine::scenario::Bytes;
+
+use super::{DivergeReport, PlacesOfBoth, headline};
+use crate::console::{Palette, printable, shorten, width};
+use crate::report::scenario::{command_line, inputs};
+use crate::report::search::{Sheet, ended, ranked};
+use crate::size::{counted, show_count};
+
+/// Lines of an output that are shown of each difference.
+const LINES: usize = 8;
+/// Functions, and places that showed nothing, that are listed.
+const LISTED: usize = 8;
+
+pub fn render_text(report: &DivergeReport) -> String {
+    let summary = report.summary;
+    let what = format!(
+        "{} → {}",
+        report.names.old.display(),
+        report.names.new.display()
+    );
+    let mut sheet = Sheet {
+        text: format!("{}: {}\n", Palette.heading(&what), verdict(report)),
+    };
+    sheet.row("changed", &changed(&summary.changed));
+    sheet.row(
+        "compared",
+        &format!(
+            "{} and {} in {} of {:.1} s; {}",
+            counted(summary.scenarios, "scenario"),
+            counted(summary.paths, "path"),
+            counted(summary.runs, "run"),
+            summary.time.as_secs_f64(),
+            ended(summary.ended, "everything within reach was tried"),
+        ),
+    );
+    let total: u64 = summary.divergences.values().sum();
+    let phases = summary.divergences.iter();
+    let phases = phases.map(|(phase, count)| format!("{} {}", show_count(*count), phase.name()));
+    let phases: Vec<String> = phases.collect();
+    let detail = match phases.is_empty() {
+        true => String::new(),
+        false => format!(" ({})", phases.join(", ")),
+    };
+    sheet.row(
+        "parted",
+        &format!(
+            "{}{detail}, {} of them without any difference that can be seen; all were run on both versions",
+            counted(total, "input"),
+            show_count(summary.silent),
+        ),
+    );
+    let mut asked = counted(summary.queries, "question");
+    if summary.proved_equal > 0 {
+        let _ = write!(
+            asked,
+            ", {} proved the same in both",
+            counted(summary.proved_equal, "condition")
+        );
+    }
+    if summary.undecided > 0 {
+        let _ = write!(asked, ", {} undecided", show_count(summary.undecided));
+    }
+    if summary.left_out > 0 {
+        let _ = write!(
+            asked,
+            ", {} left out because the condition had been asked about often enough",
+            show_count(summary.left_out)
+        );
+    }
+    sheet.row("asked", &asked);
+    if summary.flaky > 0 {
+        sheet.row(
+            "flaky",
+            &format!(
+                "{} seen, but not every time: not reported",
+                counted(summary.flaky, "difference")
+            ),
+        );
+    }
+    sheet.losses(&ranked(&summary.losses));
+    let mut places = PlacesOfBoth::new(report.versions);
+    let mut text = sheet.text;
+    for cluster in &summary.clusters {
+        text.push('\n');
+        section(&mut text, report, &mut places, cluster);
+    }
+    if !summary.silent_places.is_empty() && summary.clusters.is_empty() {
+        text.push_str("\nparted without a difference that can be seen:\n");
+        for (place, count) in summary.silent_places.iter().take(LISTED) {
+            let place = whereabouts(&mut places, place);
+            let _ = writeln!(
+                text,
+                "  {place}  {}",
+                Palette.dim(&counted(*count, "input"))
+            );
+        }
+    }
+    if !summary.clusters.is_empty() {
+        let _ = writeln!(text, "\ninputs are kept in {}", report.directory.display());
+    }
+    text
+}
+
+fn verdict(report: &DivergeReport) -> String {
+    let summary = report.summary;
+    if summary.clusters.is_empty() {
+        return Palette.good("nothing differs");
+    }
+    let intended = |cluster: &&Cluster| cluster.shown.golden == Some(Golden::Intended);
+    let regression = |cluster: &&Cluster| {
+        !intended(cluster)
+            && (cluster.class() == Class::Regression
+                || cluster.shown.golden == Some(Golden::Regression))
+    };
+    let count = |is: &dyn Fn(&&Cluster) -> bool| summary.clusters.iter().filter(is).count() as u64;
+    let regressions = count(&regression);
+    let fixed = count(&|cluster| cluster.class() == Class::Fixed);
+    let intended = count(&intended);
+    let rest = summary.clusters.len() as u64 - regressions - fixed - intended;
+    let mut parts = Vec::new();
+    if regressions > 0 {
+        parts.push(Palette.bad(&counted(regressions, "regression")));
+    }
+    if rest > 0 {
+        parts.push(Palette.warn(&counted(rest, "difference")));
+    }
+    if intended > 0 {
+        parts.push(Palette.good(&format!("{} intended", show_count(intended))));
+    }
+    if fixed > 0 {
+        parts.push(Palette.good(&format!("{} fixed", show_count(fixed))));
+    }
+    parts.join(", ")
+}
+
+fn changed(names: &[String]) -> String {
+    if names.is_empty() {
+        return "no function has other code".to_owned();
+    }
+    let mut shown: Vec<String> = names.iter().take(LISTED).cloned().collect();
+    if names.len() > LISTED {
+        shown.push(format!("{} more", names.len() - LISTED));
+    }
+    shown.join(", ")
+}
+
+/// One cluster: what, on which input, what each version does, and where they part.
+fn section(
+    text: &mut String,
+    report: &DivergeReport,
+    places: &mut PlacesOfBoth<'_>,
+    cluster: &Cluster,
+) {
+    let shown = &cluster.shown;
+    let more = match cluster.count {
+        1 => String::new(),
+        count => Palette.dim(&format!("  ({} show it)", counted(count, "input"))),
+    };
+    let _ = writeln!(text, "{}{more}", headline(cluster));
+    let program = report.names.new.to_string_lossy();
+    let room = width().saturating_sub(4);
+    let _ = writeln!(text, "  {}", command_line(&program, &cluster.scenario));
+    for (name, bytes) in inputs(&cluster.scenario) {
+        let _ = writeln!(
+            text,
+            "  {} {}",
+            Palette.dim(&format!("{name}:")),
+            shorten(&bytes, room)
+        );
+    }
+    for problem in &shown.problems {
+        let message = printable(problem.message.as_bytes());
+        let _ = writeln!(text, "  {}", shorten(&message, room));
+    }
+    for difference in &shown.differences {
+        match difference {
+            Difference::End { one, other } => {
+                let _ = writeln!(text, "  {} {one}", Palette.bad("- end:"));
+                let _ = writeln!(text, "  {} {other}", Palette.good("+ end:"));
+            }
+            other => {
+                let lines = other.diff().map(|diff| diff.around(0)).unwrap_or_default();
+                let _ = writeln!(text, "  {}", Palette.dim(&format!("{}:", other.part())));
+                for line in lines.iter().flatten().take(LINES) {
+                    let _ = writeln!(text, "    {}", diff_line(line, room));
+                }
+                if lines.iter().flatten().count() > LINES {
+                    let _ = writeln!(text, "    {}", Palette.dim("…"));
+                }
+            }
+        }
+    }
+    if shown.differences.is_empty() {
+        let end = end_in_words(&shown.endings.new);
+        let _ = writeln!(text, "  {} {end}", Palette.dim("both plain programs:"));
+    }
+    match shown.golden {
+        Some(Golden::Intended) => {
+            let _ = writeln!(
+                text,
+                "  {}",
+                Palette.dim("the golden version does as the new one")
+            );
+        }
+        Some(Golden::Regression) => {
+            let _ = writeln!(
+                text,
+                "  {}",
+                Palette.dim("the golden version does as the old one")
+            );
+        }
+        Some(Golden::Unclear) => {
+            let _ = writeln!(
+                text,
+                "  {}",
+                Palette.dim("the golden version does something else than both")
+            );
+        }
+        None => {}
+    }
+    if let Some(place) = &cluster.place {
+        let place = whereabouts(places, place);
+        let _ = writeln!(text, "  {} {place}", Palette.dim("parted at"));
+    }
+}
+
+/// The place in both versions, with the condition where it was changed.
+fn whereabouts(places: &mut PlacesOfBoth<'_>, place: &Place) -> String {
+    let old = places.of(place, Version::Old);
+    let new = places.of(place, Version::New);
+    let short = |line: Option<String>| {
+        line.map_or(String::new(), |line| format!("  {}", shorten(&line, 60)))
+    };
+    match (old, new) {
+        (Some((_, before)), Some((name, after))) if before == after => {
+            format!("{}{}", Palette.place(&name), short(after))
+        }
+        (Some((_, before)), Some((name, after))) => format!(
+            "{}{} {}",
+            Palette.place(&name),
+            short(after),
+            Palette.dim(&format!("(before:{})", short(before)))
+        ),
+        (None, Some((name, line))) => {
+            format!(
+                "{}{} {}",
+                Palette.place(&name),
+                short(line),
+                Palette.dim("(added)")
+            )
+        }
+        (Some((name, line)), None) => {
+            format!(
+                "{}{} {}",
+                Palette.place(&name),
+                short(line),
+                Palette.dim("(removed)")
+            )
+        }
+        (None, None) => String::new(),
+    }
+}
+
+fn diff_line(line: &Line, room: usize) -> String {
+    let shown = |bytes: &Bytes| {
+        let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+        shorten(&printable(line), room)
+    };
+    match line {
+        Line::Same(bytes) => format!("  {}", shown(bytes)),
+        Line::One(bytes) => format!("{} {}", Palette.bad("-"), shown(bytes)),
+        Line::Other(bytes) => format!("{} {}", Palette.good("+"), shown(bytes)),
+    }
+}

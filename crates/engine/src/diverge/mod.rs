@@ -1,0 +1,491 @@
+//! Inputs on which two versions of a program part ways (Shadow, ICSE 2016), without annotations.
+//!
+//! Both versions are traced on the same input. What corresponds in their code is found first ([`correspond`]); then the
+//! conditions that they decided are walked through side by side ([`walk`]), as expressions over the same input bytes
+//! ([`pool`], [`lockstep`]). Where a condition is another expression in the new version, the solver is asked for an input
+//! that one version decides otherwise. Each input on which the versions part is a point from which the new
+//! version is explored ([`bounded`]), and each one is run natively on both versions, plain and checked ([`triage`]).
+//! Inputs that show the same are one cluster ([`clusters`]).
+//!
+//! Unlike the paper's, the comparison does not end with the paths that it was given: with the time that is left, both
+//! versions are taken along other paths together ([`common`]).
+
+mod align;
+mod bounded;
+pub mod clusters;
+mod common;
+pub mod correspond;
+mod finish;
+mod interface;
+mod lockstep;
+mod pool;
+pub mod triage;
+mod visits;
+pub mod walk;
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parallax_solver::{Answer, Solver};
+
+use crate::explore::{Ended, ExploreError, loss_names};
+use crate::scenario::Scenario;
+use crate::sites::SiteMap;
+use crate::worker::{Means, Worker, with_objects};
+use bounded::Point;
+use clusters::{Cluster, Clusters, distance};
+use common::{Frontier, Next};
+use correspond::Correspondence;
+use lockstep::{Equals, Lockstep, Pair, Reply, changed};
+use pool::Components;
+use triage::{Class, Court, Shown};
+use walk::{Both, Parting, Place, Version, Walk};
+
+pub use interface::{DivergeError, Observer, Options, Phase, Progress, Subjects, Summary};
+
+/// Both versions' places.
+#[derive(Clone, Copy)]
+pub struct Versions<'v> {
+    pub sites: Both<&'v SiteMap>,
+    pub correspondence: &'v Correspondence,
+}
+
+/// Compares two versions.
+pub struct Diverger<'d> {
+    options: &'d Options,
+    versions: Versions<'d>,
+    workers: Both<Worker<'d>>,
+    court: Court,
+    solver: Solver,
+    components: Components,
+    equals: Equals,
+    changed: HashSet<String>,
+    /// Scenarios that were run.
+    known: HashSet<Scenario>,
+    paths: HashSet<(u64, u64)>,
+    clusters: Clusters,
+    points: Vec<Point>,
+    frontier: Frontier,
+    started: Instant,
+    counts: Counts,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    divergences: BTreeMap<Phase, u64>,
+    silent: u64,
+    silent_places: HashMap<Place, u64>,
+    replayed: u64,
+    together: u64,
+    runs: u64,
+    undecided: u64,
+    left_out: u64,
+    flaky: u64,
+    losses: BTreeMap<String, u64>,
+    /// Runs of each of the two phases that share what is left.
+    bounded: u64,
+    common: u64,
+}
+
+impl<'d> Diverger<'d> {
+    pub fn new(
+        subjects: &Subjects,
+        options: &'d Options,
+        versions: Versions<'d>,
+    ) -> Result<Diverger<'d>, DivergeError> {
+        let explore = &options.explore;
+        let means = Means {
+            limits: explore.limits,
+            symbolic: &explore.symbolic,
+            settings: &explore.settings,
+            solver: &explore.solver,
+        };
+        let worker = |version: Version| {
+            Worker::new(
+                subjects.programs.get(version),
+                means,
+                versions.sites.get(version),
+            )
+        };
+        let correspondence = versions.correspondence;
+        Ok(Diverger {
+            workers: Both {
+                old: worker(Version::Old)?,
+                new: worker(Version::New)?,
+            },
+            court: Court::new(subjects, &explore.settings)?,
+            solver: Solver::new(explore.solver.clone()),
+            components: Components::default(),
+            equals: Equals::default(),
+            changed: correspondence.changed.iter().cloned().collect(),
+            known: HashSet::new(),
+            paths: HashSet::new(),
+            clusters: Clusters::default(),
+            points: Vec::new(),
+            frontier: Frontier::default(),
+            started: Instant::now(),
+            counts: Counts::default(),
+            options,
+            versions,
+        })
+    }
+
+    /// Compares until the budget is used up or nothing is left to try.
+    pub fn run(mut self, observer: &mut dyn Observer) -> Result<Summary, DivergeError> {
+        for seed in &self.options.seeds {
+            if self.known.insert(seed.clone()) {
+                let seed = Arc::new(seed.clone());
+                self.follow((*seed).clone(), &seed, Phase::Given, 0, observer)?;
+            }
+        }
+        let ended = self.search(observer)?;
+        self.finish(ended, observer)
+    }
+
+    fn search(&mut self, observer: &mut dyn Observer) -> Result<Ended, DivergeError> {
+        loop {
+            if let Some(ended) = self.is_over(observer) {
+                return Ok(ended);
+            }
+            let open = self
+                .points
+                .iter()
+                .enumerate()
+                .filter(|(_, point)| point.is_open());
+            let point = open
+                .min_by_key(|(at, point)| (point.runs, *at))
+                .map(|(at, _)| at);
+            let is_turn = self.frontier.len() == 0 || self.counts.bounded <= self.counts.common;
+            match point.filter(|_| is_turn) {
+                Some(point) => self.explore(point, observer)?,
+                None => match self.frontier.take() {
+                    Some(next) => {
+                        let before = self.counts.runs;
+                        let seed = self.nearest_seed(&next.scenario);
+                        let Next {
+                            scenario,
+                            generation,
+                        } = next;
+                        self.follow(scenario, &seed, Phase::Common, generation, observer)?;
+                        self.counts.common += self.counts.runs - before;
+                    }
+                    None if point.is_none() => return Ok(Ended::Exhausted),
+                    None => {}
+                },
+            }
+        }
+    }
+
+    fn nearest_seed(&self, scenario: &Scenario) -> Arc<Scenario> {
+        let seeds = self.options.seeds.iter();
+        let nearest = seeds.min_by_key(|seed| distance(seed, scenario));
+        Arc::new(nearest.cloned().unwrap_or_default())
+    }
+
+    fn is_over(&self, observer: &dyn Observer) -> Option<Ended> {
+        let budget = &self.options.explore;
+        if observer.stop() {
+            Some(Ended::Stopped)
+        } else if budget.runs.is_some_and(|runs| self.counts.runs >= runs) {
+            Some(Ended::Runs)
+        } else if budget
+            .time
+            .is_some_and(|time| self.started.elapsed() >= time)
+        {
+            Some(Ended::Time)
+        } else {
+            None
+        }
+    }
+
+    fn tell(&self, phase: Phase, observer: &mut dyn Observer) {
+        observer.progress(&Progress {
+            phase,
+            runs: self.counts.runs,
+            divergences: self.counts.divergences.values().sum(),
+            clusters: self.clusters.list.len() as u64,
+            open: self.points.iter().filter(|point| point.is_open()).count() as u64,
+        });
+    }
+
+    /// Runs an input on both versions, asks where they could part, and runs what comes of that. What else both could do together is
+    /// kept for later.
+    fn follow(
+        &mut self,
+        scenario: Scenario,
+        seed: &Arc<Scenario>,
+        phase: Phase,
+        generation: u32,
+        observer: &mut dyn Observer,
+    ) -> Result<(), DivergeError> {
+        let Some((pair, lockstep, walk)) = self.meet(scenario, seed, phase, None, observer)? else {
+            return Ok(());
+        };
+        for (place, made) in self.ask(&pair, &lockstep, &walk, observer) {
+            self.meet(made, seed, Phase::Concolic, Some(place), observer)?;
+            if self.is_over(observer).is_some() {
+                return Ok(());
+            }
+        }
+        let most = match walk.parting {
+            Some(Parting { decisions, .. }) => decisions.new,
+            None => pair.runs.new.decisions.len(),
+        };
+        self.offer(&pair, most, generation + 1);
+        Ok(())
+    }
+
+    /// Traces both versions on an input and sees what it shows. `None` if its paths are known.
+    fn meet(
+        &mut self,
+        scenario: Scenario,
+        seed: &Arc<Scenario>,
+        phase: Phase,
+        asked: Option<Place>,
+        observer: &mut dyn Observer,
+    ) -> Result<Option<(Pair, Lockstep, Walk)>, DivergeError> {
+        let (_, old) = self.workers.old.trace(&scenario)?;
+        let (_, new) = self.workers.new.trace(&scenario)?;
+        self.counts.runs += 2;
+        if !old.trace.attached() || !new.trace.attached() {
+            return Err(ExploreError::Untraced.into());
+        }
+        let scenario = with_objects(scenario, &old.trace);
+        let scenario = with_objects(scenario, &new.trace);
+        for (name, count) in loss_names(&old).into_iter().chain(loss_names(&new)) {
+            *self.counts.losses.entry(name).or_default() += count;
+        }
+        let is_new = self.paths.insert((old.exact_path(), new.exact_path()));
+        // Of inputs on one path the values that are put out can differ.
+        if !is_new && asked.is_none() {
+            return Ok(None);
+        }
+        let pair = Pair {
+            scenario,
+            runs: Both { old, new },
+        };
+        let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
+        let walk = lockstep.walk();
+        self.counts.left_out += walk.left_out as u64;
+        let place = walk.parting.map(|parting| parting.place).or(asked);
+        if phase != Phase::Common || walk.parting.is_some() || self.court.differ(&pair.scenario)? {
+            let shown = self.court.judge(&pair.scenario)?;
+            self.sort(
+                &pair.scenario,
+                seed,
+                shown,
+                place,
+                walk.parting.is_some(),
+                phase,
+                observer,
+            )?;
+        }
+        if let Some(parting) = walk.parting {
+            self.diverged(&pair, &lockstep, parting, seed);
+        }
+        self.tell(phase, observer);
+        Ok(Some((pair, lockstep, walk)))
+    }
+
+    /// Adds a point to explore from.
+    fn diverged(
+        &mut self,
+        pair: &Pair,
+        lockstep: &Lockstep,
+        parting: Parting,
+        seed: &Arc<Scenario>,
+    ) {
+        let held = lockstep.held(parting.decisions, Version::Old);
+        let mut point = Point::new(parting.place, Arc::clone(seed), held);
+        point.wait(pair.scenario.clone(), parting.decisions.new);
+        self.points.push(point);
+    }
+
+    /// Takes in what an input shows.
+    #[expect(clippy::too_many_arguments, reason = "what is known of one input")]
+    fn sort(
+        &mut self,
+        scenario: &Scenario,
+        seed: &Scenario,
+        shown: Shown,
+        place: Option<Place>,
+        parted: bool,
+        phase: Phase,
+        observer: &mut dyn Observer,
+    ) -> Result<(), DivergeError> {
+        self.counts.replayed += 1;
+        if parted {
+            *self.counts.divergences.entry(phase).or_default() += 1;
+        }
+        if shown.class == Class::Silent {
+            match (parted, place) {
+                (true, Some(place)) => {
+                    self.counts.silent += 1;
+                    *self.counts.silent_places.entry(place).or_default() += 1;
+                }
+                (true, None) => self.counts.silent += 1,
+                (false, Some(_)) => self.counts.together += 1,
+                (false, None) => {}
+            }
+            return Ok(());
+        }
+        // An error that both have and that nothing of the patch leads to is not what is looked for.
+        if shown.class == Class::Both && !parted {
+            return Ok(());
+        }
+        let origin = place.map(|place| self.origin(&place));
+        let is_new = self.clusters.is_new(&shown, origin);
+        if is_new && !self.is_steady(scenario, &shown)? {
+            self.counts.flaky += 1;
+            return Ok(());
+        }
+        let cluster = Cluster {
+            distance: distance(seed, scenario),
+            scenario: scenario.clone(),
+            shown,
+            place,
+            phase,
+            count: 1,
+            seconds: self.started.elapsed().as_secs_f64(),
+        };
+        let at = self.clusters.add(cluster, origin);
+        if is_new {
+            observer.found(&self.clusters.list[at]);
+        }
+        Ok(())
+    }
+
+    /// Names a place without the calls that led there.
+    fn origin(&self, place: &Place) -> u64 {
+        let name = |version: Version| {
+            let site = (*place.sites.get(version))?;
+            let view = self.versions.sites.get(version).get(site);
+            Some(view.map_or(site.0, |view| view.original.0))
+        };
+        name(Version::New)
+            .or_else(|| name(Version::Old))
+            .unwrap_or(place.name)
+    }
+
+    /// Asks all questions of a walk; inputs that have not been run, each with what it was asked for.
+    fn ask(
+        &mut self,
+        pair: &Pair,
+        lockstep: &Lockstep,
+        walk: &Walk,
+        observer: &dyn Observer,
+    ) -> Vec<(Place, Scenario)> {
+        let mut made = Vec::new();
+        let mut undecided = 0;
+        let mut asker = lockstep.asker(pair, &self.solver);
+        for question in &walk.questions {
+            let late = self
+                .options
+                .explore
+                .time
+                .map(|time| self.started.elapsed() >= time);
+            if late == Some(true) || observer.stop() {
+                break;
+            }
+            match asker.ask(question, &mut self.equals) {
+                Reply::Inputs(models) => {
+                    for model in models {
+                        let scenario = changed(&pair.scenario, &model, &self.components);
+                        let scenario =
+                            scenario.filter(|one| self.options.explore.shape.accepts(one));
+                        made.extend(scenario.map(|scenario| (question.place, scenario)));
+                    }
+                }
+                Reply::Undecided => undecided += 1,
+                Reply::Equal | Reply::Impossible => {}
+            }
+        }
+        self.counts.undecided += undecided;
+        made.retain(|(_, scenario)| self.known.insert(scenario.clone()));
+        made
+    }
+
+    /// Offers other paths of a run, as far as both versions went together.
+    fn offer(&mut self, pair: &Pair, most: usize, generation: u32) {
+        let (run, sites) = (&pair.runs.new, self.versions.sites.new);
+        let ways = self.frontier.ways(run, sites, &self.changed, most);
+        let numbers = self.components.of(&run.sources);
+        let named = (0u32..)
+            .zip(numbers)
+            .map(|(at, number)| number.unwrap_or(u32::MAX - at));
+        let names: Vec<u32> = named.collect();
+        let mut path = self.solver.path(&run.trace, &names);
+        let mut pushed = 0;
+        for way in ways {
+            match common::solve(&mut path, &mut pushed, run, sites, &way) {
+                Answer::Sat(model) => {
+                    let scenario = changed(&pair.scenario, &model, &self.components);
+                    if let Some(scenario) = scenario
+                        && self.options.explore.shape.accepts(&scenario)
+                        && self.known.insert(scenario.clone())
+                    {
+                        let next = Next {
+                            scenario,
+                            generation,
+                        };
+                        self.frontier.offer(&way, next);
+                    }
+                }
+                Answer::Unsat(_) => {}
+                Answer::Unknown(_) => self.counts.undecided += 1,
+            }
+        }
+    }
+
+    /// One turn of the second phase.
+    fn explore(&mut self, at: usize, observer: &mut dyn Observer) -> Result<(), DivergeError> {
+        let before = self.counts.runs;
+        if let Some((scenario, from)) = self.points[at].waiting() {
+            let (_, traced) = self.workers.new.trace(&scenario)?;
+            self.counts.runs += 1;
+            self.points[at].add(scenario, traced, from);
+        }
+        let sites = self.versions.sites.new;
+        let (turns, undecided) = self.points[at].turn(sites, &self.solver, &mut self.components);
+        self.counts.undecided += undecided;
+        for turn in turns {
+            let scenario = changed(&turn.scenario, &turn.model, &self.components);
+            let scenario = scenario.filter(|one| self.options.explore.shape.accepts(one));
+            let Some(scenario) = scenario.filter(|one| self.known.insert(one.clone())) else {
+                continue;
+            };
+            let (_, traced) = self.workers.new.trace(&scenario)?;
+            self.counts.runs += 1;
+            let scenario = with_objects(scenario, &traced.trace);
+            let shown = self.court.judge(&scenario)?;
+            let point = &self.points[at];
+            let (place, seed) = (point.place, Arc::clone(&point.seed));
+            self.sort(
+                &scenario,
+                &seed,
+                shown,
+                Some(place),
+                true,
+                Phase::Bounded,
+                observer,
+            )?;
+            if self.paths.insert((0, traced.exact_path())) {
+                self.points[at].add(scenario, traced, turn.from);
+            }
+            self.tell(Phase::Bounded, observer);
+            if self.is_over(observer).is_some() {
+                break;
+            }
+        }
+        let runs = self.counts.runs - before;
+        self.points[at].runs += runs.max(1);
+        self.counts.bounded += runs.max(1);
+        Ok(())
+    }
+
+    /// Time since the beginning.
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}

@@ -1,0 +1,273 @@
+//! What an input shows when both versions run it natively: the plain builds say what can be seen, the checked ones what is wrong.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use super::interface::Subjects;
+use super::walk::{Both, Version};
+use crate::compare::{Difference, Window, compare};
+use crate::execute::Settings;
+use crate::finding::{Kind, Problem};
+use crate::replay::{Build, ReplayError, Replayer, Seen, Subject};
+use crate::scenario::{Ending, Scenario};
+
+/// What a difference between versions is, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// An error that only the new version has.
+    Regression,
+    /// Output or end differ.
+    Difference,
+    /// Both have the error.
+    Both,
+    /// An error that only the old version has.
+    Fixed,
+    /// Nothing that can be seen.
+    Silent,
+}
+
+impl Class {
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Regression => "regression",
+            Class::Difference => "difference",
+            Class::Both => "both",
+            Class::Fixed => "fixed",
+            Class::Silent => "silent",
+        }
+    }
+}
+
+/// What a version that is known to be right says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Golden {
+    /// It does what the old version does.
+    Regression,
+    /// It does something else than both.
+    Unclear,
+    /// It does what the new version does.
+    Intended,
+}
+
+impl Golden {
+    pub fn name(self) -> &'static str {
+        match self {
+            Golden::Regression => "regression",
+            Golden::Unclear => "unclear",
+            Golden::Intended => "intended",
+        }
+    }
+}
+
+/// What an input shows.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub class: Class,
+    pub golden: Option<Golden>,
+    pub differences: Vec<Difference>,
+    /// The errors that are in this version only, or in both, as the class says.
+    pub problems: Vec<Problem>,
+    pub endings: Both<Ending>,
+}
+
+/// What makes two errors of different versions the same: lines move.
+type Identity = (Kind, Option<String>);
+
+impl Shown {
+    /// The same for inputs that show the same.
+    pub fn key(&self) -> String {
+        let mut parts: Vec<String> = vec![self.class.name().into()];
+        let problems: BTreeSet<Identity> = self.problems.iter().map(identity).collect();
+        for (kind, function) in problems {
+            parts.push(format!("{} {}", kind.name(), function.unwrap_or_default()));
+        }
+        if self.class == Class::Difference {
+            for difference in &self.differences {
+                parts.push(match difference {
+                    Difference::End { one, other } => format!("{one} > {other}"),
+                    other => other.part(),
+                });
+            }
+        }
+        parts.extend(self.golden.map(|golden| golden.name().to_owned()));
+        parts.join("|")
+    }
+}
+
+fn identity(problem: &Problem) -> Identity {
+    let place = problem.location.as_ref().map(|location| &location.file);
+    let base = place.map(|file| file.rsplit('/').next().unwrap_or(file).to_owned());
+    (problem.kind, problem.functions.first().cloned().or(base))
+}
+
+/// One version's builds.
+struct Side {
+    plain: Replayer,
+    checked: Option<Replayer>,
+}
+
+/// One version's runs of an input.
+struct Looked {
+    plain: Seen,
+    problems: Vec<Problem>,
+    ending: Ending,
+}
+
+impl Side {
+    fn new(
+        label: &str,
+        plain: &Path,
+        checked: Option<&Path>,
+        settings: &Settings,
+    ) -> Result<Side, ReplayError> {
+        let subject = |build: Build, program: &Path| Subject {
+            label: label.to_owned(),
+            build,
+            program: program.to_owned(),
+        };
+        let checked =
+            checked.map(|program| Replayer::new(subject(Build::Checked, program), settings));
+        Ok(Side {
+            plain: Replayer::new(subject(Build::Plain, plain), settings)?,
+            checked: checked.transpose()?,
+        })
+    }
+
+    fn look(&mut self, scenario: &Scenario) -> Result<Looked, ReplayError> {
+        let plain = self.plain.run(scenario)?;
+        let mut ending = plain.ending.clone();
+        let mut problems = plain.problems.clone();
+        if let Some(checked) = &mut self.checked {
+            let checked = checked.run(scenario)?;
+            ending.sanitizer = checked.ending.sanitizer;
+            // What the checked build says of an error is more than what the plain one does.
+            if !checked.problems.is_empty() {
+                problems.retain(|problem| !matches!(problem.kind, Kind::Crash | Kind::Abort));
+            }
+            for problem in checked.problems {
+                if !problems
+                    .iter()
+                    .any(|known| identity(known) == identity(&problem))
+                {
+                    problems.push(problem);
+                }
+            }
+        }
+        Ok(Looked {
+            plain,
+            problems,
+            ending,
+        })
+    }
+}
+
+/// Runs inputs on all builds.
+pub struct Court {
+    sides: Both<Side>,
+    golden: Option<Side>,
+    window: Window,
+    /// Runs of any build.
+    pub runs: u64,
+}
+
+/// Runs of a comparison that lasts longer are still near enough in time.
+const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Court {
+    pub fn new(subjects: &Subjects, settings: &Settings) -> Result<Court, ReplayError> {
+        let side = |version: Version, label: &str| {
+            let programs = subjects.programs.get(version);
+            Side::new(
+                label,
+                &programs.plain,
+                programs.checked.as_deref(),
+                settings,
+            )
+        };
+        let golden = subjects
+            .golden
+            .as_ref()
+            .map(|(plain, checked)| Side::new("golden", plain, checked.as_deref(), settings));
+        Ok(Court {
+            sides: Both {
+                old: side(Version::Old, "old")?,
+                new: side(Version::New, "new")?,
+            },
+            golden: golden.transpose()?,
+            window: Window::since(WINDOW),
+            runs: 0,
+        })
+    }
+
+    /// Whether the plain builds differ, or one of them has an error.
+    pub fn differ(&mut self, scenario: &Scenario) -> Result<bool, ReplayError> {
+        let old = self.sides.old.plain.run(scenario)?;
+        let new = self.sides.new.plain.run(scenario)?;
+        self.runs += 2;
+        let has_error = !old.problems.is_empty() || !new.problems.is_empty();
+        Ok(has_error || !old.is_like(&new, self.window))
+    }
+
+    /// What an input shows.
+    pub fn judge(&mut self, scenario: &Scenario) -> Result<Shown, ReplayError> {
+        let old = self.sides.old.look(scenario)?;
+        let new = self.sides.new.look(scenario)?;
+        let builds = |side: &Side| 1 + u64::from(side.checked.is_some());
+        self.runs += builds(&self.sides.old) + builds(&self.sides.new);
+        let differences = compare(old.plain.side(), new.plain.side(), self.window);
+        let only = |own: &[Problem], other: &[Problem]| -> Vec<Problem> {
+            let known: BTreeSet<Identity> = other.iter().map(identity).collect();
+            let new = own
+                .iter()
+                .filter(|problem| !known.contains(&identity(problem)));
+            new.cloned().collect()
+        };
+        let (in_new, in_old) = (
+            only(&new.problems, &old.problems),
+            only(&old.problems, &new.problems),
+        );
+        let (class, problems) = if !in_new.is_empty() {
+            (Class::Regression, in_new)
+        } else if !in_old.is_empty() {
+            (Class::Fixed, in_old)
+        } else if !differences.is_empty() {
+            (Class::Difference, Vec::new())
+        } else if !new.problems.is_empty() {
+            (Class::Both, new.problems.clone())
+        } else {
+            (Class::Silent, Vec::new())
+        };
+        let golden = match (&mut self.golden, class) {
+            (Some(golden), Class::Regression | Class::Difference) => {
+                let seen = golden.look(scenario)?;
+                self.runs += builds(golden);
+                let is_like = |other: &Looked| {
+                    let same = |a: &[Problem], b: &[Problem]| {
+                        let set =
+                            |list: &[Problem]| list.iter().map(identity).collect::<BTreeSet<_>>();
+                        set(a) == set(b)
+                    };
+                    seen.plain.is_like(&other.plain, self.window)
+                        && same(&seen.problems, &other.problems)
+                };
+                Some(match (is_like(&new), is_like(&old)) {
+                    (true, _) => Golden::Intended,
+                    (false, true) => Golden::Regression,
+                    (false, false) => Golden::Unclear,
+                })
+            }
+            _ => None,
+        };
+        Ok(Shown {
+            class,
+            golden,
+            differences,
+            problems,
+            endings: Both {
+                old: old.ending,
+                new: new.ending,
+            },
+        })
+    }
+}

@@ -1,0 +1,215 @@
+//! A run as a sequence of conditions that were decided and of values that were put out, under names that both versions share.
+
+use std::collections::HashMap;
+
+use parallax_abi::SiteId;
+use parallax_abi::trace::EventKind;
+use parallax_expr::Label;
+
+use super::correspond::Places;
+use crate::explore::frontier::mix;
+use crate::path::{self, Choice, Decision};
+use crate::sites::SiteMap;
+use crate::worker::Traced;
+
+/// One time that a condition was decided, or that something was put out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// The same in both versions: what is decided, and through which calls it was come to.
+    pub name: u64,
+    /// The first thing decided, or the call that puts out.
+    pub site: SiteId,
+    pub what: What,
+    /// How many decisions of the path come before it.
+    pub position: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Decisions of the path, by index, and where they led together; `None` if something else had to be decided, too, that does
+    /// not depend on the input.
+    Condition {
+        decisions: Vec<usize>,
+        exit: Option<Exit>,
+    },
+    /// Labels of the values, 0 for those that do not depend on the input.
+    Output { labels: Vec<Label> },
+}
+
+/// Where a condition leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// The block's common name, and whether both versions have it.
+    Block { name: u64, in_both: bool },
+    /// Of a conditional expression, which leads nowhere.
+    Value(u128),
+}
+
+impl Exit {
+    /// Whether the versions go on in different code.
+    pub fn parts_from(self, other: Exit) -> bool {
+        match (self, other) {
+            // Both go where only they can: changed code in the place of changed code.
+            (Exit::Block { in_both: false, .. }, Exit::Block { in_both: false, .. }) => false,
+            _ => self != other,
+        }
+    }
+
+    /// Whether it leads to code that only one version has.
+    pub fn is_alone(self) -> bool {
+        matches!(self, Exit::Block { in_both: false, .. })
+    }
+}
+
+/// The visits of a run, in order.
+pub fn visits(traced: &Traced, sites: &SiteMap, places: &Places) -> Vec<Visit> {
+    let mut reader = Reader {
+        traced,
+        sites,
+        places,
+        stacks: HashMap::new(),
+        open: HashMap::new(),
+        visits: Vec::new(),
+    };
+    let mut position = 0;
+    for (kind, event) in traced.trace.events() {
+        if kind == EventKind::Output {
+            reader.output(
+                SiteId(event.site),
+                event.context,
+                event.x,
+                event.label,
+                position,
+            );
+        } else if path::decided_by(&traced.trace, sites, kind, event).is_some() {
+            reader.decision(position);
+            position += 1;
+        }
+    }
+    reader.visits
+}
+
+struct Reader<'r> {
+    traced: &'r Traced,
+    sites: &'r SiteMap,
+    places: &'r Places,
+    /// Names of calling contexts, by context and site: a site can be an inlined copy.
+    stacks: HashMap<(u32, SiteId), u64>,
+    /// Conditions that are not decided to the end: by calling context and group.
+    open: HashMap<(u64, u64), usize>,
+    visits: Vec<Visit>,
+}
+
+impl Reader<'_> {
+    /// A common name of the calls that led to a site. Calls that only one version has do not count: code may have been taken out
+    /// into a function of its own.
+    fn stack(&mut self, context: u32, site: SiteId) -> u64 {
+        if let Some(known) = self.stacks.get(&(context, site)) {
+            return *known;
+        }
+        let calls = self.traced.trace.call_stack(context);
+        let calls = self.sites.call_stack(&calls, site);
+        let names = calls.iter().filter_map(|call| self.places.call(call.0));
+        let name = names.fold(1, |sum, name| mix(sum ^ name));
+        self.stacks.insert((context, site), name);
+        name
+    }
+
+    fn original(&self, site: SiteId) -> SiteId {
+        self.sites.get(site).map_or(site, |view| view.original)
+    }
+
+    fn output(&mut self, site: SiteId, context: u32, argument: u32, label: Label, position: usize) {
+        let original = self.original(site);
+        let call = self.places.call(original.0).unwrap_or(mix(original.0));
+        let name = mix(self.stack(context, site) ^ call);
+        let argument = argument as usize;
+        // The further arguments of one call follow its first one.
+        if let Some(last) = self.visits.last_mut()
+            && (last.name, last.position) == (name, position)
+            && let What::Output { labels } = &mut last.what
+            && labels.len() <= argument
+            && argument > 0
+        {
+            labels.resize(argument, 0);
+            labels.push(label);
+            return;
+        }
+        let mut labels = vec![0; argument];
+        labels.push(label);
+        self.visits.push(Visit {
+            name,
+            site,
+            what: What::Output { labels },
+            position,
+        });
+    }
+
+    fn decision(&mut self, index: usize) {
+        let decision = &self.traced.decisions[index];
+        if !matches!(decision.choice, Choice::Side | Choice::Case) {
+            return;
+        }
+        let original = self.original(decision.site);
+        let unit = self.places.decision(original.0);
+        let stack = self.stack(decision.context, decision.site);
+        let (exit, goes_on) = self.exit(decision, original, unit.group);
+        let key = (stack, unit.group);
+        let open = self.open.remove(&key);
+        let visit = match open {
+            Some(visit) if !self.begins(original) => visit,
+            _ => {
+                self.visits.push(Visit {
+                    name: mix(stack ^ unit.name),
+                    site: decision.site,
+                    what: What::Condition {
+                        decisions: Vec::new(),
+                        exit: None,
+                    },
+                    position: index,
+                });
+                self.visits.len() - 1
+            }
+        };
+        if let What::Condition {
+            decisions,
+            exit: last,
+        } = &mut self.visits[visit].what
+        {
+            decisions.push(index);
+            *last = exit.filter(|_| !goes_on);
+        }
+        if goes_on {
+            self.open.insert(key, visit);
+        }
+    }
+
+    /// Whether a condition begins with the decision.
+    fn begins(&self, original: SiteId) -> bool {
+        self.places.decision(original.0).first
+    }
+
+    /// Where a decision leads, and whether that is another part of the same condition.
+    fn exit(&self, decision: &Decision, original: SiteId, group: u64) -> (Option<Exit>, bool) {
+        let value = Some(Exit::Value(decision.value));
+        // Copies lead to copies; the original's blocks are the ones with names.
+        let Some(view) = self.sites.get(original) else {
+            return (value, false);
+        };
+        let side = match decision.choice {
+            Choice::Case => {
+                u64::try_from(decision.value).map_or(0, |value| view.successor_of(value))
+            }
+            _ => decision.value as u32,
+        };
+        let Some(block) = view.successors.get(side as usize) else {
+            return (value, false);
+        };
+        let place = self.places.block(*block);
+        let exit = Exit::Block {
+            name: place.name,
+            in_both: place.in_both,
+        };
+        (Some(exit), place.group == group && !place.begins)
+    }
+}
