@@ -17,7 +17,7 @@ use parallax_abi::SiteKind;
 use crate::explore::frontier::mix;
 use crate::sites::ModuleSites;
 use code::{Code, Function};
-use lines::Lines;
+use lines::{Lines, Relation};
 
 /// Blocks of different functions must have more in common to be the same.
 const LEAST_ELSEWHERE: i32 = 6;
@@ -228,6 +228,19 @@ impl Finder<'_> {
         }
     }
 
+    /// Whether functions whose blocks have no common names look alike.
+    fn same_text(&self, old: &Function, new: &Function) -> bool {
+        let mut pairs = old.blocks.iter().zip(&new.blocks);
+        let key = (old.file.clone(), new.file.clone());
+        let lines = self.lines.get(&key).and_then(Option::as_ref);
+        let same_line = |old: u32, new: u32| match lines {
+            Some(lines) => old == 0 || new == 0 || lines.relation(old, new) == Relation::Same,
+            None => true,
+        };
+        old.blocks.len() == new.blocks.len()
+            && pairs.all(|(a, b)| a.content == b.content && same_line(a.line, b.line))
+    }
+
     /// Functions that are not the same block by block.
     fn changed(&self, pairs: &[(usize, usize)]) -> Vec<String> {
         let mut names = Vec::new();
@@ -239,11 +252,7 @@ impl Finder<'_> {
             let is_comparable = one.name == other.name && base(&one.file) == base(&other.file);
             let is_same = match is_comparable {
                 true => sites(one) == sites(other),
-                false => {
-                    one.blocks.len() == other.blocks.len()
-                        && (one.blocks.iter().zip(&other.blocks))
-                            .all(|(a, b)| a.content == b.content)
-                }
+                false => self.same_text(one, other),
             };
             if !is_same {
                 names.push(other.name.clone());
