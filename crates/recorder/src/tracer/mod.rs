@@ -163,13 +163,7 @@ impl Tracer<'_> {
     }
 
     fn ended(&mut self, pid: Pid, end: End) {
-        let Some(task) = self.table.tasks.remove(&pid) else {
-            return;
-        };
-        if task.group != pid {
-            return;
-        }
-        if let Some(process) = self.table.processes.remove(&pid) {
+        if let Some(process) = self.table.end(pid) {
             for shared in process.recordings {
                 let is_main = |recording: &mut Recording| recording.main == pid;
                 let recording = shared.borrow_mut().take_if(is_main);
@@ -233,7 +227,7 @@ impl Tracer<'_> {
         };
         let is_thread = event == libc::PTRACE_EVENT_CLONE
             && std::fs::exists(format!("/proc/{group}/task/{child}")).unwrap_or(false);
-        self.table.add(child, group, is_thread);
+        self.table.announce(child, group, is_thread);
     }
 
     /// Whether a signal comes from a process that has nothing to do with a recording: how a run goes on after that is not
