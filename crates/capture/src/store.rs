@@ -66,6 +66,11 @@ impl Store {
         Store { directory }
     }
 
+    /// Where it is, whether or not there is anything yet.
+    pub fn directory(&self) -> &Path {
+        &self.directory
+    }
+
     /// Whether something can be put there.
     pub fn can_be_written(&self) -> bool {
         let directory = self.directory.join("sources");

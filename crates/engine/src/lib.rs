@@ -37,6 +37,7 @@ pub mod selfcheck;
 pub mod sensitive;
 pub mod shared;
 pub mod sites;
+pub mod temporary;
 pub mod trace;
 mod wire;
 pub mod worker;

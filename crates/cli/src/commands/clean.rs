@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use parallax_bundle::Bundle;
+use parallax_engine::temporary;
 use parallax_store::{Alone, Holder, Store, set_aside};
 
 use super::shared::cache_directory;
@@ -24,6 +25,11 @@ pub struct Arguments {
     #[arg(long, short)]
     yes: bool,
 
+    /// Remove the sources that were kept while programs were built as well, whatever program they belong to: builds with sanitizers are then made
+    /// from what is in the programs themselves, without the checks for undefined behaviour, until they are built again
+    #[arg(long)]
+    sources: bool,
+
     /// Move the store with all scenarios and findings aside, whatever state it is in, and begin a new one
     #[arg(long)]
     store: bool,
@@ -39,6 +45,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if let Ok(bundle) = Bundle::unpack() {
         places.push(("unpacked files", bundle.directory().to_owned()));
     }
+    let kept = parallax_capture::Store::open().map(|store| store.directory().to_owned());
+    if arguments.sources {
+        places.extend(kept.map(|directory| ("sources of captured programs", directory)));
+    }
     for (what, path) in &places {
         let (files, bytes) = contents(path);
         show(what, path, files, bytes)?;
@@ -52,6 +62,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     if !agreed(arguments.yes)? {
         return Ok(Exit::Clean);
+    }
+    let left = temporary::sweep_all();
+    if left > 0 {
+        let count = counted(left as u64, "directory/directories");
+        console::print(&format!("removed {count} of runs that were killed\n"))?;
     }
     let cache = cache_directory();
     if let Some(_alone) = alone(&cache)? {

@@ -11,6 +11,7 @@ use parallax_engine::archive::Archive;
 use parallax_engine::explore::{Ended, Observer, Progress};
 use parallax_engine::finding::Finding;
 use parallax_engine::journal::{Journal, JournalError};
+use parallax_project::{Project, ProjectError, config};
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
 use parallax_store::{
     KeptFinding, Origin, Plan, State, Store, StoreError, Work, hash, scenario_id,
@@ -43,6 +44,24 @@ pub struct Asked<'a> {
 pub struct Budget {
     pub runs: Option<u64>,
     pub time: Option<Duration>,
+}
+
+impl Budget {
+    /// As asked; if nothing was, as the project around the current directory says, else the usual.
+    pub fn or_of_project(time: Option<Duration>, runs: Option<u64>) -> Result<Budget, Failure> {
+        if time.is_some() || runs.is_some() {
+            return Ok(Budget { runs, time });
+        }
+        let usual = match Project::find(Path::new(".")) {
+            Ok(project) => project.config.budget,
+            Err(ProjectError::NotFound(_)) => config::Budget::default(),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Budget {
+            runs: (usual.runs > 0).then_some(usual.runs),
+            time: Some(usual.time),
+        })
+    }
 }
 
 /// How a search ended: everything that is needed to say it again.

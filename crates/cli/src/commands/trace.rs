@@ -15,6 +15,7 @@ use parallax_engine::selfcheck::{self, ActualInput};
 use parallax_engine::sites::SiteMap;
 use parallax_engine::trace::Trace;
 
+use super::explore::seed;
 use super::shared;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
@@ -143,7 +144,8 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     }
     let symbolic = symbolic(&arguments.symbolic);
     let limits = Limits::within(arguments.memory);
-    let region = Region::create(limits, &symbolic, arguments.self_check)?;
+    let mut region = Region::create(limits, &symbolic, arguments.self_check)?;
+    region.give(seed::named_files(&arguments.arguments));
     let launch = Launch {
         argv0: Some(arguments.program.clone().into_os_string()),
         args: arguments.arguments.clone(),

@@ -18,8 +18,10 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 pub(crate) use init::Init;
-pub(crate) use mounts::{PRIVATE, WORK};
+pub(crate) use mounts::{PRIVATE, Private, WORK};
 pub(crate) use place::Place;
+
+use crate::temporary::Temporary;
 
 /// Whether programs may be run without confinement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -126,10 +128,7 @@ fn try_namespaces() -> Result<(), SandboxError> {
         what: "make a directory",
         source,
     };
-    let directory = tempfile::Builder::new()
-        .prefix("parallax-trial-")
-        .tempdir()
-        .map_err(set_up)?;
+    let directory = Temporary::new().map_err(set_up)?;
     let confinement = Confinement::Namespaces { landlock: false };
     let place = Place::new(confinement, directory.path(), &[])?;
     Init::start(confinement, &place, Limits::default(), false).map(drop)

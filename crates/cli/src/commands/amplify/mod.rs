@@ -19,7 +19,7 @@ use parallax_store::scenario_id;
 
 use super::explore::seed::GivenArguments;
 use super::explore::watch::{self, Kept, Watcher};
-use super::means::{DEFAULT_TIME, Means, TRACE_MEMORY};
+use super::means::{Means, TRACE_MEMORY};
 use super::search::{self, Asked, Budget, End, Outcome, Search};
 use super::{record, stored};
 use crate::console;
@@ -82,7 +82,7 @@ pub struct Arguments {
     #[arg(long, value_name = "K%|N")]
     sample: Option<Sample>,
 
-    /// End after this time (default: 60 s, unless --runs or --max-distance is given)
+    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs or --max-distance is given)
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
@@ -123,13 +123,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
     };
     let bounds = (arguments.time, arguments.runs, arguments.max_distance);
-    let unlimited = matches!(bounds, (None, None, None));
+    let budget = match bounds {
+        (time, runs, None) => Budget::or_of_project(time, runs)?,
+        (time, runs, Some(_)) => Budget { runs, time },
+    };
     let options = Options {
         sample: arguments.sample,
         max_distance: arguments.max_distance,
         depth_factor: arguments.depth_factor,
-        runs: arguments.runs,
-        time: arguments.time.or(unlimited.then_some(DEFAULT_TIME)),
+        runs: budget.runs,
+        time: budget.time,
         jobs: arguments.means.jobs(),
         seed: arguments.seed,
         limits: arguments.means.limits(),

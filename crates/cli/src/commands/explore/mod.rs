@@ -17,7 +17,7 @@ use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 use parallax_store::StoreError;
 
-use super::means::{DEFAULT_TIME, Means, TRACE_MEMORY};
+use super::means::{Means, TRACE_MEMORY};
 use super::search::{self, Asked, Budget, End, Keeper, Outcome, Search};
 use super::{shared, stored};
 use crate::console::{self, Palette};
@@ -52,7 +52,7 @@ pub struct Arguments {
     #[command(flatten)]
     start: seed::StartArguments,
 
-    /// End after this time (default: 60 s, unless --runs is given)
+    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs is given)
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     time: Option<Duration>,
 
@@ -117,15 +117,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         traced_libraries: traced.libraries,
         covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries),
     };
-    let unlimited = arguments.time.is_none() && arguments.runs.is_none();
+    let budget = Budget::or_of_project(arguments.time, arguments.runs)?;
     let options = Options {
         shape: shape.shape,
         symbolic: Symbolic {
             environment: shape.environment,
             ..Symbolic::ALL
         },
-        runs: arguments.runs,
-        time: arguments.time.or(unlimited.then_some(DEFAULT_TIME)),
+        runs: budget.runs,
+        time: budget.time,
         generations: arguments.generations,
         jobs: arguments.means.jobs(),
         seed: arguments.seed,
@@ -145,10 +145,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             strategy: "explore",
             program: &arguments.program,
             settings: &identity(&options, &programs),
-            budget: Budget {
-                runs: options.runs,
-                time: options.time,
-            },
+            budget,
             fresh: arguments.fresh,
         },
     )?;
@@ -202,10 +199,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     if let Some(end) = End::of(summary.ended) {
         search.finish(&Outcome {
-            budget: Budget {
-                runs: options.runs,
-                time: options.time,
-            },
+            budget,
             end,
             exit: exit as u8,
             text,

@@ -173,6 +173,24 @@ fn described(asked: &StartArguments, given: Scenario) -> Result<Described, Failu
     })
 }
 
+/// What in an argument would be the name of a file, `--option=FILE` included, and what is before it.
+fn parts(argument: &OsStr) -> (&[u8], &[u8]) {
+    let bytes = argument.as_bytes();
+    let start = match bytes.iter().position(|byte| *byte == b'=') {
+        Some(at) if bytes.starts_with(b"-") => at + 1,
+        _ => 0,
+    };
+    bytes.split_at(start)
+}
+
+/// Names of the files that arguments name.
+pub fn named_files(arguments: &[OsString]) -> impl Iterator<Item = Vec<u8>> {
+    let names = arguments.iter().map(|argument| parts(argument).1);
+    names
+        .filter(|name| Path::new(OsStr::from_bytes(name)).is_file())
+        .map(<[u8]>::to_vec)
+}
+
 /// If an argument names a file, the file becomes part of the scenario. What lies elsewhere is copied into
 /// the working directory of the runs and named by its last part.
 fn take_file(
@@ -180,13 +198,7 @@ fn take_file(
     argument: &OsStr,
     notes: &mut Vec<String>,
 ) -> Result<OsString, Failure> {
-    let bytes = argument.as_bytes();
-    // `--option=FILE` too.
-    let start = match bytes.iter().position(|byte| *byte == b'=') {
-        Some(at) if bytes.starts_with(b"-") => at + 1,
-        _ => 0,
-    };
-    let (before, name) = bytes.split_at(start);
+    let (before, name) = parts(argument);
     let path = Path::new(OsStr::from_bytes(name));
     if !name.is_empty() && path.is_dir() {
         notes.push(format!(
