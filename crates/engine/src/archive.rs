@@ -132,6 +132,10 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
 fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
     let mut text =
         b"#!/bin/sh\n# Runs the program on this input, in a copy of its files.\n".to_vec();
+    for place in scenario.elsewhere.keys() {
+        let place = place.escape_ascii();
+        text.extend(format!("# It also needs files in {place}: see scenario.json.\n").bytes());
+    }
     text.extend(b"here=$(cd \"$(dirname \"$0\")\" && pwd) && work=$(mktemp -d) &&\n");
     text.extend(b"cp -R -p \"$here/files/.\" \"$work\" && cd \"$work\" &&\n");
     if !scenario.directory.is_empty() {
@@ -161,20 +165,29 @@ fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
         true => &b" <&-"[..],
         false => b" <\"$here/stdin\"",
     });
-    text.extend(redirected("", scenario.stdout));
-    text.extend(redirected("2", scenario.stderr));
+    text.extend(redirected("", "stdout", &scenario.stdout));
+    text.extend(redirected("2", "stderr", &scenario.stderr));
     text.push(b'\n');
     text
 }
 
 /// How a shell is told what an output is. It has no words for a pipe that nobody reads.
-fn redirected(number: &str, sink: Sink) -> Vec<u8> {
-    let target = match sink {
+fn redirected(number: &str, name: &str, sink: &Sink) -> Vec<u8> {
+    let mut text = format!(" {number}").into_bytes();
+    match sink {
         Sink::Read | Sink::Broken => return Vec::new(),
-        Sink::Full => "/dev/full",
-        Sink::Closed => "&-",
-    };
-    format!(" {number}>{target}").into_bytes()
+        Sink::Full => text.extend(b">/dev/full"),
+        Sink::Closed => text.extend(b">&-"),
+        Sink::File(file) if file.path.is_empty() => {
+            text.extend(format!(">\"$here/{name}\"").bytes());
+        }
+        Sink::File(file) => {
+            text.extend(if file.keeps() { &b">>"[..] } else { b">" });
+            text.extend(b"\"$work\"/");
+            text.extend(shell_quoted(&file.path));
+        }
+    }
+    text
 }
 
 /// The bytes as one word of a shell command.

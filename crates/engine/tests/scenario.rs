@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use parallax_engine::execute::{Executor, Settings};
+use parallax_engine::execute::{ExecuteError, Executor, Settings};
 use parallax_engine::run::{End, Outcome};
 use parallax_engine::sandbox::{Confinement, Policy, choose, detect};
-use parallax_engine::scenario::{Bytes, Scenario, Sink};
+use parallax_engine::scenario::{Bytes, OutputFile, Scenario, Sink};
 
 fn settings() -> Settings {
     Settings {
@@ -123,6 +123,105 @@ fn output_goes_where_the_scenario_says() {
     };
     let outcome = run(&mut shell, "echo x >&2 || echo $?", scenario);
     assert_eq!(text(&outcome), "2\n");
+}
+
+#[test]
+fn output_can_be_a_file_that_the_program_knows_by_name() {
+    let Some(mut shell) = shell() else { return };
+    let file = |path: &str, offset: u64, append: bool| {
+        Sink::File(OutputFile {
+            path: path.into(),
+            offset,
+            append,
+        })
+    };
+    let mut with = |stdout: Sink, script: &str| {
+        let scenario = Scenario {
+            files: [("out".into(), "12345\n".into())].into(),
+            stdout,
+            ..Scenario::default()
+        };
+        run(&mut shell, script, scenario)
+    };
+    let kind = "stat -L -c %F /proc/self/fd/1";
+    assert_eq!(text(&with(Sink::Read, kind)), "fifo\n");
+    // GNU stat says it so of an empty one.
+    assert_eq!(
+        text(&with(file("", 0, false), kind)),
+        "regular empty file\n"
+    );
+    // What was in the file before is no output.
+    assert_eq!(text(&with(file("out", 0, false), "echo ab")), "ab\n");
+    let script = "echo ab; cat out >&2";
+    assert_eq!(text(&with(file("out", 0, false), script)), "ab\nab\n45\n");
+    assert_eq!(text(&with(file("out", 2, false), script)), "ab\n12ab\n\n");
+    assert_eq!(text(&with(file("out", 0, true), script)), "ab\n12345\nab\n");
+    let same = with(file("out", 6, true), "cat out");
+    assert!(
+        text(&same).contains("input file is output file"),
+        "{}",
+        text(&same)
+    );
+    // Without a name for it, any file will do; what is written in holes is read as it is there.
+    let moved = "echo ab; dd bs=1 seek=5 if=out count=1 status=none";
+    assert_eq!(
+        text(&with(file("gone", 0, false), moved)),
+        "ab\n\0\0\0\0\x001"
+    );
+    let both = Scenario {
+        files: [("out".into(), Bytes::default())].into(),
+        stdout: file("out", 0, false),
+        stderr: file("out", 0, false),
+        ..Scenario::default()
+    };
+    let both = run(&mut shell, "echo output; echo error >&2; echo more", both);
+    assert_eq!(both.stdout.bytes, b"output\nmore\n");
+    assert_eq!(both.stderr.bytes, b"error\n");
+}
+
+#[test]
+fn files_elsewhere_are_on_another_file_system() {
+    let Some(mut shell) = shell() else { return };
+    let there = Scenario {
+        files: [("t/a".into(), "from elsewhere\n".into())].into(),
+        modes: [("t".into(), 0o700)].into(),
+        ..Scenario::default()
+    };
+    let scenario = |place: &str| Scenario {
+        elsewhere: [(place.into(), there.clone())].into(),
+        ..Scenario::default()
+    };
+    if !matches!(shell.confinement(), Confinement::Namespaces { .. }) {
+        let refused = shell.run(&scenario("/dev/shm"), &[]);
+        assert!(matches!(refused, Err(ExecuteError::Outside(_))));
+        return;
+    }
+    let script = "stat -c %a /dev/shm/t; mv -v /dev/shm/t/a .; cat a";
+    let outcome = run(&mut shell, script, scenario("/dev/shm"));
+    assert_eq!(
+        text(&outcome),
+        "700\ncopied '/dev/shm/t/a' -> './a'\nremoved '/dev/shm/t/a'\nfrom elsewhere\n"
+    );
+    // Nothing of it is left.
+    let outcome = run(&mut shell, "ls -A /dev/shm", Scenario::default());
+    assert_eq!(text(&outcome), "");
+    for other in ["/etc", "/dev/shm/..", "", "/"] {
+        let refused = shell.run(&scenario(other), &[]);
+        assert!(matches!(refused, Err(ExecuteError::Outside(_))), "{other}");
+    }
+}
+
+#[test]
+fn a_file_that_output_goes_to_has_a_limit() {
+    let Some(mut shell) = shell() else { return };
+    let scenario = Scenario {
+        stdout: Sink::File(OutputFile::default()),
+        ..Scenario::default()
+    };
+    let outcome = run(&mut shell, "exec yes", scenario);
+    assert_eq!(outcome.end, End::Signal(libc::SIGXFSZ));
+    assert_eq!(outcome.stdout.bytes.len(), 1 << 20);
+    assert_eq!(outcome.stdout.total, 64 << 20);
 }
 
 #[test]

@@ -134,6 +134,15 @@ pub const PATH_CALLS: &[PathCall] = &[
     makes(changes(SYS_renameat2, &[at(0), at(2)], Never)),
 ];
 
+/// Calls that remove a directory if it is empty, or put another one in its place: what is in it is input.
+pub const REPLACING_CALLS: &[i64] = &[
+    SYS_rmdir,
+    SYS_unlinkat,
+    SYS_rename,
+    SYS_renameat,
+    SYS_renameat2,
+];
+
 /// Calls that open files.
 pub const OPEN_CALLS: &[i64] = &[SYS_open, SYS_openat, SYS_openat2, SYS_creat];
 
@@ -209,6 +218,9 @@ pub const TOUCHING_CALLS: &[(i64, usize)] = &[
     (SYS_ftruncate, 0),
     (SYS_fadvise64, 0),
 ];
+
+/// Those of them that say that a program cares what its output is.
+pub const OUTPUT_CALLS: &[i64] = &[SYS_lseek, SYS_fstat, SYS_ftruncate];
 
 /// The entry for a call that takes paths.
 pub fn path_call(number: i64) -> Option<&'static PathCall> {

@@ -233,7 +233,7 @@ impl Files {
                 contents,
                 is_changed: false,
                 stamp,
-            }) => (*mode, contents, *stamp),
+            }) => (*mode, contents, stamp.clone()),
             Some(Found::Binary) if interest == Interest::Open => {
                 (0o755, &Contents::Unread, Stamp::default())
             }

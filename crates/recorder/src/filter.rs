@@ -9,8 +9,8 @@ use libc::{
 };
 
 use crate::calls::{
-    COPY_CALLS, LIST_CALLS, MOVING_CALLS, OPEN_CALLS, PATH_CALLS, READ_CALLS, SERVER_CALLS,
-    TOUCHING_CALLS, WRITE_CALLS,
+    COPY_CALLS, LIST_CALLS, MOVING_CALLS, OPEN_CALLS, OUTPUT_CALLS, PATH_CALLS, READ_CALLS,
+    SERVER_CALLS, TOUCHING_CALLS, WRITE_CALLS,
 };
 
 /// `AUDIT_ARCH_X86_64`.
@@ -73,16 +73,23 @@ fn files(program: &mut Program) {
         }
         program.stop(call.number);
     }
-    // fstat is this call with an empty path: the most frequent one, and only of interest for standard input.
+    // fstat is this call with an empty path: the most frequent one, and only of interest for standard streams.
     program.stop_if(libc::SYS_newfstatat, |test| {
         test.stop_unless_set(3, libc::AT_EMPTY_PATH as u32);
-        test.stop_if_equal(0, 0);
+        for stream in 0..=2 {
+            test.stop_if_equal(0, stream);
+        }
     });
     for number in READ_CALLS {
         program.stop_if(*number, |test| test.stop_if_equal(0, 0));
     }
     for (number, at) in TOUCHING_CALLS {
-        program.stop_if(*number, |test| test.stop_if_equal(*at, 0));
+        let last = if OUTPUT_CALLS.contains(number) { 2 } else { 0 };
+        program.stop_if(*number, |test| {
+            for stream in 0..=last {
+                test.stop_if_equal(*at, stream);
+            }
+        });
     }
     for number in WRITE_CALLS {
         program.stop_if(*number, |test| {
@@ -234,11 +241,19 @@ mod tests {
     }
 
     #[test]
-    fn fstat_stops_for_standard_input_only() {
+    fn fstat_stops_for_standard_streams_only() {
         let stat = |fd, flags| stops(Filter::Files, libc::SYS_newfstatat, [fd, 0, 0, flags, 0, 0]);
         let empty = libc::AT_EMPTY_PATH as u64;
         assert!(stat(libc::AT_FDCWD as u64, 0));
         assert!(!stat(3, empty));
-        assert!(stat(0, empty));
+        assert!((0..=2).all(|stream| stat(stream, empty)));
+    }
+
+    #[test]
+    fn moving_in_an_output_stops_and_mapping_it_does_not() {
+        let stop = |number, stream| stops(Filter::Files, number, [stream; 6]);
+        assert!((0..=2).all(|stream| stop(libc::SYS_lseek, stream)));
+        assert!(!stop(libc::SYS_lseek, 3));
+        assert!(stop(libc::SYS_mmap, 0) && !stop(libc::SYS_mmap, 1));
     }
 }

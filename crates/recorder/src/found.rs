@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use crate::proc::{Entry, Identity};
+use crate::proc::{self, Entry, Identity};
 use crate::territory::Territory;
 
 /// What was at a path.
@@ -53,7 +53,7 @@ pub enum Contents {
 }
 
 /// What the file system says about a file besides what it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     /// When it was last changed, in nanoseconds, if somebody has set that. Otherwise it is when it was written: a matter of
     /// when the project was built or tested, which differs from one time to the next.
@@ -64,6 +64,8 @@ pub struct Stamp {
     pub identity: Identity,
     pub names: u64,
     pub size: u64,
+    /// Beginning and end of the parts that take no room.
+    pub holes: Vec<(u64, u64)>,
 }
 
 /// Seconds that writing a file and what else is done to it then may lie apart.
@@ -81,6 +83,7 @@ impl Stamp {
             identity: Identity::of(metadata),
             names: metadata.nlink(),
             size: metadata.size(),
+            holes: Vec::new(),
         }
     }
 }
@@ -97,12 +100,19 @@ impl Found {
                 is_meant: false,
                 stamp,
             },
-            libc::S_IFREG => Found::File {
-                mode,
-                contents: Contents::Unread,
-                is_changed: false,
-                stamp,
-            },
+            libc::S_IFREG => {
+                let is_sparse = metadata.blocks() * 512 < metadata.size();
+                let holes = match is_sparse {
+                    true => proc::holes(path).unwrap_or_default(),
+                    false => Vec::new(),
+                };
+                Found::File {
+                    mode,
+                    contents: Contents::Unread,
+                    is_changed: false,
+                    stamp: Stamp { holes, ..stamp },
+                }
+            }
             libc::S_IFLNK => match fs::read_link(path) {
                 Ok(target) => Found::Link {
                     target: target.into_os_string(),

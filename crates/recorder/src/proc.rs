@@ -3,7 +3,7 @@
 use std::ffi::{CStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::IntoRawFd;
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -135,6 +135,59 @@ pub fn offset(pid: Pid, descriptor: i32) -> u64 {
     position
         .and_then(|value| value.trim().parse().ok())
         .unwrap_or(0)
+}
+
+/// How the file behind a descriptor is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    pub offset: u64,
+    /// Every write goes to the end.
+    pub append: bool,
+    /// Of the file.
+    pub size: u64,
+}
+
+/// Where writing to a regular file begins; `None` if the descriptor is something else.
+pub fn position(pid: Pid, descriptor: i32) -> Option<Position> {
+    let metadata = fs::metadata(descriptor_path(pid, descriptor)).ok()?;
+    if !metadata.is_file() {
+        return None;
+    }
+    let text = fs::read_to_string(format!("/proc/{pid}/fdinfo/{descriptor}")).ok()?;
+    let field = |name: &str| text.lines().find_map(|line| line.strip_prefix(name));
+    let flags = i32::from_str_radix(field("flags:")?.trim(), 8).ok()?;
+    Some(Position {
+        offset: field("pos:")?.trim().parse().ok()?,
+        append: flags & libc::O_APPEND != 0,
+        size: metadata.len(),
+    })
+}
+
+/// Beginning and end of the parts of a file that take no room. Of a file with very many of them, none: it would take longer
+/// to note them than they are worth.
+pub fn holes(path: &Path) -> io::Result<Vec<(u64, u64)>> {
+    const MOST: usize = 1000;
+    let file = open_unnoticed(path, libc::O_NOFOLLOW)?;
+    let size = file.metadata()?.len();
+    // SAFETY: an open descriptor and numbers.
+    let seek =
+        |from: u64, what: i32| unsafe { libc::lseek(file.as_raw_fd(), from as libc::off_t, what) };
+    let mut holes = Vec::new();
+    let mut at = 0;
+    while at < size && holes.len() <= MOST {
+        let Ok(start) = u64::try_from(seek(at, libc::SEEK_HOLE)) else {
+            return Err(io::Error::last_os_error());
+        };
+        if start >= size {
+            break;
+        }
+        // No more data is an error.
+        let end = u64::try_from(seek(start, libc::SEEK_DATA)).unwrap_or(size);
+        holes.push((start, end));
+        at = end;
+    }
+    holes.truncate(if holes.len() > MOST { 0 } else { MOST });
+    Ok(holes)
 }
 
 /// Opens for reading without leaving a trace: tests look at when a file was last read. That is allowed for our own files;
@@ -282,7 +335,6 @@ pub fn socket_address(pid: Pid, descriptor: i32) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
     use std::io::{Seek, SeekFrom};
-    use std::os::fd::AsRawFd;
 
     #[test]
     fn contents_are_read_from_the_offset_on_even_if_the_file_is_gone() {
@@ -296,6 +348,26 @@ mod tests {
         assert_eq!(contents.bytes, b"456");
         assert_eq!(contents.size, 6);
         assert_eq!(path_of_descriptor(own, file.as_raw_fd()), None);
+    }
+
+    #[test]
+    fn holes_and_positions_of_files_are_known() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let append = fs::File::options().append(true).open(file.path()).unwrap();
+        let other = fs::File::options().write(true).open(file.path()).unwrap();
+        other.write_all_at(&[1; 4096], 1 << 16).unwrap();
+        other.set_len(1 << 20).unwrap();
+        assert_eq!(
+            holes(file.path()).unwrap(),
+            [(0, 1 << 16), ((1 << 16) + 4096, 1 << 20)]
+        );
+        let own = std::process::id() as Pid;
+        let found = position(own, append.as_raw_fd()).unwrap();
+        assert!(found.append);
+        assert_eq!((found.offset, found.size), (0, 1 << 20));
+        assert!(!position(own, other.as_raw_fd()).unwrap().append);
+        let (reader, _writer) = io::pipe().unwrap();
+        assert_eq!(position(own, reader.as_raw_fd()), None);
     }
 
     #[test]

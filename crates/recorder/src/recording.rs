@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use crate::files::Files;
 use crate::limits::Limits;
-use crate::proc::{self, Descriptor, Identity, Kind};
+use crate::proc::{self, Descriptor, Identity, Kind, Position};
 use crate::ptrace::Pid;
 
 /// What was known when the program began.
@@ -71,6 +71,55 @@ pub struct Output {
     pub written: Bounded,
     /// Writing has failed because nobody reads any more.
     pub is_broken: bool,
+    /// Where writing began, if it is a regular file.
+    pub position: Option<Position>,
+    /// How often the program asked what it is.
+    pub questions: u32,
+    /// It did with it what can only be done with a file, or asked where it is in it.
+    pub is_used_as_file: bool,
+    /// It moved about in it: what comes next need not be written behind what came before.
+    pub has_moved: bool,
+}
+
+impl Output {
+    fn new(process: Pid, number: i32) -> Output {
+        let descriptor = proc::descriptor(process, number);
+        let is_file = descriptor.is_some_and(|own| own.kind == Kind::Regular);
+        Output {
+            descriptor,
+            written: Bounded::default(),
+            is_broken: false,
+            position: is_file.then(|| proc::position(process, number)).flatten(),
+            questions: 0,
+            is_used_as_file: false,
+            has_moved: false,
+        }
+    }
+
+    /// What is written next begins here in the file that `descriptor` of `process` is. What lies between counts as output: whoever
+    /// reads the file afterwards finds it there.
+    fn go_to(&mut self, process: Pid, descriptor: i32, offset: u64, limits: &Limits) {
+        let Some(began) = self.position else {
+            return;
+        };
+        let start = if began.append {
+            began.size
+        } else {
+            began.offset
+        };
+        let length = offset.saturating_sub(start);
+        let known = self.written.bytes.len() as u64;
+        if length <= known {
+            self.written.bytes.truncate(length as usize);
+        } else if self.written.lost == 0 {
+            let gap = (length - known).min(limits.output);
+            let from = start + known;
+            let read = proc::read_descriptor(process, descriptor, from, gap);
+            let mut bytes = read.unwrap_or_default().bytes;
+            bytes.resize(gap as usize, 0);
+            self.written.add(&bytes, limits.output);
+        }
+    }
 }
 
 /// What clients of a server sent.
@@ -144,19 +193,14 @@ pub struct Recording {
 impl Recording {
     /// Of a process that has just executed a program under test.
     pub fn new(main: Pid, start: Start) -> Recording {
-        let output = |number| Output {
-            descriptor: proc::descriptor(main, number),
-            written: Bounded::default(),
-            is_broken: false,
-        };
         Recording {
             main,
             began: Instant::now(),
             start,
             files: Files::default(),
             stdin: stdin(main),
-            stdout: output(1),
-            stderr: output(2),
+            stdout: Output::new(main, 1),
+            stderr: Output::new(main, 2),
             server: None,
             signal: 0,
             has_executed: false,
@@ -191,6 +235,27 @@ impl Recording {
             (true, _) => Some(Channel::Stdout),
             (false, true) => Some(Channel::Stderr),
             (false, false) => self.connection(identity).map(Channel::Answer),
+        }
+    }
+
+    /// The output that this descriptor of `process` is, if it is one.
+    pub fn output(&mut self, process: Pid, number: i32) -> Option<&mut Output> {
+        let identity = proc::descriptor(process, number)?.identity;
+        match self.destination(number, identity)? {
+            Channel::Stdout => Some(&mut self.stdout),
+            Channel::Stderr => Some(&mut self.stderr),
+            _ => None,
+        }
+    }
+
+    /// What is written through a descriptor of `process` next begins where that stands, if the program moved it.
+    pub fn follow(&mut self, process: Pid, number: i32, limits: &Limits) {
+        if let Some(output) = self.output(process, number)
+            && output.has_moved
+            && let Some(now) = proc::position(process, number)
+        {
+            let offset = if now.append { now.size } else { now.offset };
+            output.go_to(process, number, offset, limits);
         }
     }
 

@@ -6,6 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parallax_scenario::PLACES;
+
 /// Directories whose files are the system's.
 const SYSTEM: &[&str] = &[
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc",
@@ -25,8 +27,10 @@ pub struct Territory {
 impl Territory {
     /// All paths are canonical. The tests begin now.
     pub fn new(tops: Vec<PathBuf>) -> Territory {
-        let usual = ["/tmp", "/var/tmp", "/dev/shm"].map(PathBuf::from);
-        let temporary = usual.into_iter().chain([std::env::temp_dir()]);
+        let temporary = PLACES
+            .map(PathBuf::from)
+            .into_iter()
+            .chain([std::env::temp_dir()]);
         Territory {
             tops,
             temporary: temporary
@@ -58,6 +62,16 @@ impl Territory {
             && !self.tops.iter().any(|top| top.starts_with(path))
             && !self.temporary.iter().any(|top| top.starts_with(path))
             && !start.starts_with(path)
+    }
+
+    /// The directory for temporary files that a path lies in, if it is in none of the trees.
+    pub fn temporary(&self, path: &Path) -> Option<&'static Path> {
+        let is_of_tree = |top: &PathBuf| path.starts_with(top) || top.starts_with(path);
+        if self.tops.iter().any(is_of_tree) {
+            return None;
+        }
+        let mut places = PLACES.into_iter().map(Path::new);
+        places.find(|place| path != *place && path.starts_with(place))
     }
 
     /// The highest directory that may become the root of a scenario that starts in `start`.
@@ -115,6 +129,21 @@ mod tests {
         assert!(!covers("/home/me/other", "/home/me/project"));
         assert!(covers("/home/me/other", "/home/me/other"));
         assert!(!covers("/etc/passwd", "/etc"));
+    }
+
+    #[test]
+    fn temporary_files_are_told_from_trees() {
+        let territory = Territory {
+            tops: vec!["/tmp/project".into()],
+            temporary: Vec::new(),
+            since: 0,
+        };
+        let temporary = |path: &str| territory.temporary(Path::new(path));
+        assert_eq!(temporary("/dev/shm/x/y"), Some(Path::new("/dev/shm")));
+        assert_eq!(temporary("/tmp/x"), Some(Path::new("/tmp")));
+        for other in ["/tmp/project/x", "/tmp/project", "/tmp", "/home/me"] {
+            assert_eq!(temporary(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -3,7 +3,6 @@
 mod support;
 
 use parallax_recorder::End;
-use parallax_scenario::Sink;
 use support::{CAT, Project, bytes, texts};
 
 fn with_cat() -> Project {
@@ -261,24 +260,6 @@ fn endings_by_signal_are_recorded() {
 }
 
 #[test]
-fn what_becomes_of_output_is_recorded() {
-    let project = with_cat();
-    project.write("in", "x\n");
-    let sinks = |line: &str| {
-        let run = project.sh(line).only();
-        assert_eq!(run.unsteady, [""; 0], "{line}");
-        (run.scenario.stdout, run.scenario.stderr)
-    };
-    assert_eq!(sinks("./cat in >/dev/full || :"), (Sink::Full, Sink::Read));
-    assert_eq!(sinks("./cat in 2>/dev/full"), (Sink::Read, Sink::Full));
-    assert_eq!(sinks("./cat in >&- || :"), (Sink::Closed, Sink::Read));
-    assert_eq!(sinks("./cat in 2>&-"), (Sink::Read, Sink::Closed));
-    // The reader has gone before anything is written.
-    let broken = "{ sleep 0.3; ./cat in; } | true";
-    assert_eq!(sinks(broken), (Sink::Broken, Sink::Read));
-}
-
-#[test]
 fn names_of_one_file_its_date_and_its_size_are_recorded() {
     let mut project = with_cat();
     project.limits.file = 3;
@@ -359,4 +340,20 @@ fn runs_that_depend_on_other_processes_are_marked() {
     assert_eq!(unsteady("./signal self || :"), [""; 0]);
     let limited = unsteady("ulimit -v 1000000; ./signal child");
     assert_eq!(limited, ["runs under limits (ulimit) of its own"]);
+}
+
+#[test]
+fn what_is_in_a_directory_that_is_to_be_removed_is_recorded() {
+    let mut project = Project::new();
+    project.program(
+        "remove",
+        "#include <unistd.h>\nint main(int argc, char **argv) { return rmdir(argv[1]) != 0; }",
+    );
+    project.write("full/in", "x");
+    let run = project.sh("./remove full || :").only();
+    assert_eq!(run.result.exit, Some(1));
+    assert_eq!(texts(&run.scenario.files), ["full/in="]);
+    let run = project.sh("mkdir empty; ./remove empty").only();
+    assert_eq!(run.scenario.directories, [bytes("empty")].into());
+    assert!(run.scenario.files.is_empty());
 }

@@ -24,6 +24,9 @@ pub use result::{Ending, Recorded};
 /// in every run, on every machine. Absolute paths in recorded scenarios are made to begin here.
 pub const WORK: &str = "/tmp/parallax-work";
 
+/// Directories for temporary files, which every run has for itself. See [`Scenario::elsewhere`].
+pub const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
 /// Input of one run. In JSON as all commands share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Scenario {
@@ -75,6 +78,13 @@ pub struct Scenario {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub sizes: BTreeMap<Bytes, u64>,
+    /// Parts of files that take no room on the disk: path → beginning and end of each. They are read as zero bytes.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub holes: BTreeMap<Bytes, Vec<(u64, u64)>>,
     /// Further names of files (hard links): path → the path that the contents are under.
     #[serde(
         default,
@@ -98,6 +108,14 @@ pub struct Scenario {
         skip_serializing_if = "BTreeMap::is_empty"
     )]
     pub listings: BTreeMap<Bytes, Vec<Bytes>>,
+    /// Files in other [`PLACES`]: which → what is there, as in a scenario that has only files. Tests use them for a second file
+    /// system.
+    #[serde(
+        default,
+        with = "bytes::map",
+        skip_serializing_if = "BTreeMap::is_empty"
+    )]
+    pub elsewhere: BTreeMap<Bytes, Scenario>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub umask: Option<u32>,
     /// The program's name as it was called (`argv[0]`), where that is not its path.
@@ -116,9 +134,7 @@ pub struct Scenario {
 }
 
 /// What becomes of what the program prints.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sink {
     /// Somebody reads it.
@@ -130,6 +146,22 @@ pub enum Sink {
     Broken,
     /// The descriptor is not open at all.
     Closed,
+    /// It is written to a regular file: that has a position and can be one of those that the program reads.
+    File(OutputFile),
+}
+
+/// A regular file that output goes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OutputFile {
+    /// Which of the scenario's files it is; if empty, one that has no name there.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub path: Bytes,
+    /// Where writing begins.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub offset: u64,
+    /// Whether everything is written to its end (`>>`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub append: bool,
 }
 
 /// A memory object that the program declared as input (`klee_make_symbolic` and the like).
@@ -148,6 +180,13 @@ pub struct Listening {
     pub pauses: Vec<Vec<u64>>,
     /// The signal that ends it; 0 if it ends by itself.
     pub end: i32,
+}
+
+impl OutputFile {
+    /// Whether what is in the file stays there.
+    pub fn keeps(&self) -> bool {
+        self.append || self.offset > 0
+    }
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {

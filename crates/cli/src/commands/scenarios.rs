@@ -200,6 +200,12 @@ fn whole(kept: &Kept) -> String {
     for directory in &scenario.directories {
         row("directory", &printable(directory));
     }
+    for (place, there) in &scenario.elsewhere {
+        let names = there.names();
+        let names = names.iter().map(|name| printable(name));
+        let names: Vec<String> = names.collect();
+        row(&format!("in {}", printable(place)), &names.join(" "));
+    }
     row("result", &ending(&recorded.result));
     let line = |bytes: &[u8]| printable(bytes).replace('\n', "\\n");
     for (name, bytes) in [

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use parallax_engine::archive::shell_quoted;
 use parallax_engine::finding::signal_name;
-use parallax_scenario::{Ending, Scenario, Sink};
+use parallax_scenario::{Ending, Scenario, Sink, WORK};
 
 use crate::console::printable;
 
@@ -20,16 +20,36 @@ pub fn command_line(program: &str, scenario: &Scenario) -> String {
     }
     words.push(program.to_owned());
     words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
-    for (number, sink) in [("", scenario.stdout), ("2", scenario.stderr)] {
+    for (number, sink) in [("", &scenario.stdout), ("2", &scenario.stderr)] {
         match sink {
             Sink::Read => {}
             Sink::Full => words.push(format!("{number}>/dev/full")),
             Sink::Closed => words.push(format!("{number}>&-")),
             // As near as a shell comes to it.
             Sink::Broken => words.push(format!("{number}> >(exec true)")),
+            // Any file will do.
+            Sink::File(file) if file.path.is_empty() => words.push(format!("{number}>out")),
+            Sink::File(file) => {
+                let arrow = if file.keeps() { ">>" } else { ">" };
+                words.push(format!(
+                    "{number}{arrow}{}",
+                    shell_word(&path_from(scenario, &file.path))
+                ));
+            }
         }
     }
     words.join(" ")
+}
+
+/// The path of one of the scenario's files as seen from where the program starts.
+fn path_from(scenario: &Scenario, path: &[u8]) -> Vec<u8> {
+    let start = &scenario.directory;
+    let below = path.strip_prefix(&start[..]);
+    match below.and_then(|rest| rest.strip_prefix(b"/")) {
+        Some(rest) => rest.to_vec(),
+        None if start.is_empty() => path.to_vec(),
+        None => [WORK.as_bytes(), b"/", path].concat(),
+    }
 }
 
 /// Everything else that the program is given: what it is, and its bytes in one line each.

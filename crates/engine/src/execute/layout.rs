@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::{self, Permissions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Component as Part, Path};
@@ -52,7 +53,15 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
         // Contents that have grown beyond it are all there is.
         if contents.is_some_and(|contents| (contents.len() as u64) < *size) {
             let file = fs::File::options().write(true).open(directory.join(path));
-            file.and_then(|file| file.set_len(*size))
+            file.and_then(|file| lengthen(&file, *size))
+                .map_err(failed(path))?;
+        }
+    }
+    for (name, holes) in &scenario.holes {
+        let path = inside(name, scenario)?;
+        if let Some(contents) = scenario.files.get(name) {
+            let file = fs::File::options().write(true).open(directory.join(path));
+            file.and_then(|file| dig(&file, contents, holes))
                 .map_err(failed(path))?;
         }
     }
@@ -109,6 +118,42 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
     Ok(())
 }
 
+/// Makes a file larger. The rest takes room, too, unless it would be too much.
+fn lengthen(file: &fs::File, size: u64) -> io::Result<()> {
+    const MOST: u64 = 16 << 20;
+    if size <= MOST {
+        // SAFETY: an open descriptor and numbers.
+        let result = unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size as libc::off_t) };
+        if result == 0 {
+            return Ok(());
+        }
+    }
+    file.set_len(size)
+}
+
+/// Gives the room back that parts of a file take, unless there is something in them by now.
+fn dig(file: &fs::File, contents: &[u8], holes: &[(u64, u64)]) -> io::Result<()> {
+    let within = |offset: u64| contents.len().min(offset.try_into().unwrap_or(usize::MAX));
+    for (start, end) in holes {
+        let part = contents.get(within(*start)..within(*end));
+        if part.is_none_or(|part| part.iter().any(|byte| *byte != 0)) {
+            continue;
+        }
+        let (start, length) = (*start as libc::off_t, (end - start) as libc::off_t);
+        let mode = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: an open descriptor and numbers.
+        let result = unsafe { libc::fallocate(file.as_raw_fd(), mode, start, length) };
+        if result != 0 {
+            let error = io::Error::last_os_error();
+            // It takes room then, and is the same otherwise.
+            if error.raw_os_error() != Some(libc::EOPNOTSUPP) {
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}
+
 fn make_pipe(path: &Path) -> io::Result<()> {
     let name = CString::new(path.as_os_str().as_bytes())?;
     // SAFETY: a string that is ended.
@@ -151,7 +196,7 @@ fn inside_or_root<'n>(name: &'n Bytes, scenario: &Scenario) -> Result<&'n Path, 
 }
 
 /// The path, if it stays below the root, and does not lead through one of the scenario's links.
-fn inside<'n>(name: &'n Bytes, scenario: &Scenario) -> Result<&'n Path, ExecuteError> {
+pub(super) fn inside<'n>(name: &'n Bytes, scenario: &Scenario) -> Result<&'n Path, ExecuteError> {
     let path = Path::new(name.as_os_str());
     let is_plain = path
         .components()
@@ -263,6 +308,35 @@ mod tests {
     }
 
     #[test]
+    fn holes_take_no_room_unless_there_is_something_in_them() {
+        use std::os::unix::fs::MetadataExt;
+        let zeros = Bytes::from(vec![0; 1 << 16]);
+        let mut text = zeros.clone();
+        text.0[10] = b'x';
+        let names = ["full", "empty", "part", "changed", "long", "longer"];
+        let mut scenario = Scenario {
+            files: names.map(|name| (name.into(), zeros.clone())).into(),
+            holes: [
+                ("empty".into(), vec![(0, 1 << 16)]),
+                ("part".into(), vec![(0, 1 << 12), (1 << 13, 1 << 14)]),
+                ("changed".into(), vec![(0, 1 << 15)]),
+                ("long".into(), vec![(0, 1 << 20)]),
+            ]
+            .into(),
+            sizes: [("long".into(), 1 << 20), ("longer".into(), 1 << 20)].into(),
+            ..Scenario::default()
+        };
+        scenario.files.insert("changed".into(), text.clone());
+        let root = laid_out(&scenario).unwrap();
+        let status = |name: &str| fs::symlink_metadata(root.path().join(name)).unwrap();
+        let kilobytes = |name: &str| status(name).blocks() / 2;
+        assert_eq!(names.map(kilobytes), [64, 0, 52, 64, 0, 1024]);
+        assert_eq!(fs::read(root.path().join("changed")).unwrap(), text.0);
+        assert_eq!(fs::read(root.path().join("part")).unwrap(), zeros.0);
+        assert_eq!(status("long").len(), 1 << 20);
+    }
+
+    #[test]
     fn nothing_is_written_outside_or_through_a_link() {
         let elsewhere = tempfile::tempdir().unwrap();
         let before = mode(elsewhere.path());
@@ -291,6 +365,11 @@ mod tests {
             },
             Scenario {
                 hard_links: [("mine".into(), "../../etc/passwd".into())].into(),
+                ..Scenario::default()
+            },
+            Scenario {
+                files: [("../file".into(), "x".into())].into(),
+                holes: [("../file".into(), vec![(0, 1)])].into(),
                 ..Scenario::default()
             },
             Scenario {

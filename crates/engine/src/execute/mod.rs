@@ -3,6 +3,7 @@
 //! A program that has a run server inside (the traced variant) is started once and forks for every run; others, and
 //! those that do not get along with that, are started anew. What comes out is the same.
 
+mod files;
 mod later;
 mod layout;
 mod order;
@@ -21,7 +22,6 @@ use std::sync::LazyLock;
 use std::time::Duration;
 
 use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
-use tempfile::TempDir;
 
 use crate::libraries;
 use crate::play::{AddressError, Sockets};
@@ -31,6 +31,7 @@ use crate::run::{End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
 use crate::scenario::{Bytes, Scenario, Sink, ktest};
 use crate::shared::Shared;
+use crate::temporary::Temporary;
 pub use later::Later;
 pub use layout::lay_out;
 use ready::{Run, address_of, relocated};
@@ -122,7 +123,7 @@ pub struct Executor {
     /// Whether the last run wrote more than a pipe holds: then the next one may, too.
     is_eager: bool,
     /// Removed at the end.
-    _scratch: TempDir,
+    _scratch: Temporary,
 }
 
 /// A sandbox that is there.
@@ -166,7 +167,7 @@ impl Executor {
         mut settings: Settings,
         confinement: Confinement,
     ) -> Result<Executor, ExecuteError> {
-        let scratch = TempDir::with_prefix("parallax-").map_err(ExecuteError::Scratch)?;
+        let scratch = Temporary::new().map_err(ExecuteError::Scratch)?;
         let program = std::path::absolute(program).map_err(ExecuteError::Scratch)?;
         let readable = readable(&program, &settings);
         let place = Place::new(confinement, scratch.path(), &readable)?;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use super::ExecuteError;
+use super::files;
 use super::request::Message;
 use super::scratch;
 use super::server::Server;
@@ -42,11 +43,13 @@ impl Run<'_> {
             .server
             .map_or(&self.init.socket, |server| &server.socket);
         let root = self.init.process;
+        let scenario = self.scenario;
         let streams = Streams {
             stdin: stdin.as_fd(),
-            sinks: [self.scenario.stdout, self.scenario.stderr],
+            sinks: [&scenario.stdout, &scenario.stderr],
+            files: files::open_all(scenario, &scratch::work(self.init))?,
         };
-        let run = || watch(socket, root, self.message, streams, &shared, bounds);
+        let run = || watch(socket, root, self.message, &streams, &shared, bounds);
         let Some(clients) = self.clients(bounds.output, sockets)? else {
             return run();
         };

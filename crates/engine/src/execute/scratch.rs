@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{ExecuteError, lay_out};
-use crate::sandbox::{Confinement, Init, PRIVATE, Place, WORK};
+use crate::sandbox::{Confinement, Init, PRIVATE, Place, Private, WORK};
 use crate::scenario::Scenario;
 
 /// What is in a sandbox's file system when nobody has been there.
@@ -68,6 +68,18 @@ impl Scratch {
             }
         }
         lay_out(&work, scenario)?;
+        for (place, files) in &scenario.elsewhere {
+            let is_meant = |private: &&Private| private.path.to_bytes() == &place[..];
+            // Where they are everybody's, they are not for us to write to.
+            let private = PRIVATE
+                .iter()
+                .filter(|_| self.count.is_some())
+                .find(is_meant);
+            let Some(private) = private else {
+                return Err(ExecuteError::Outside(place.as_os_str().into()));
+            };
+            lay_out(&root.join(private.name.to_str().expect("ASCII")), files)?;
+        }
         let names = scenario
             .files
             .keys()
@@ -101,6 +113,12 @@ impl Scratch {
 /// The file system's root as a path of ours, and the name of the working directory there.
 pub(super) fn roots(init: &Init) -> (PathBuf, &'static Path) {
     (root(init), Path::new(WORK.to_str().expect("ASCII")))
+}
+
+/// The working directory as a path of ours.
+pub(super) fn work(init: &Init) -> PathBuf {
+    let (root, work) = roots(init);
+    root.join(work)
 }
 
 /// The file system's root as a path of ours.

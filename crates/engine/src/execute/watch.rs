@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use parallax_abi::serve::{Answer, Reply, Step};
 
 use super::ExecuteError;
+use super::files::OutputTo;
 use super::request::Message;
 use crate::run::output::Collector;
 use crate::run::{Captured, End, Output, RunError, memory, processes};
@@ -59,11 +60,12 @@ impl<E: Into<ExecuteError>> From<E> for WatchError {
 }
 
 /// The program's standard streams.
-#[derive(Clone, Copy)]
 pub(super) struct Streams<'s> {
     pub stdin: BorrowedFd<'s>,
     /// What standard output and standard error are.
-    pub sinks: [Sink; 2],
+    pub sinks: [&'s Sink; 2],
+    /// Those of them that are files.
+    pub files: [Option<OutputTo>; 2],
 }
 
 /// Asks for a run and waits for its end. `root` is the process below which all of its processes are.
@@ -71,7 +73,7 @@ pub(super) fn watch(
     socket: &UnixStream,
     root: libc::pid_t,
     message: &Message,
-    streams: Streams<'_>,
+    streams: &Streams<'_>,
     shared: &[BorrowedFd<'_>],
     bounds: &Bounds,
 ) -> Result<Finished, WatchError> {
@@ -86,7 +88,7 @@ pub(super) fn watch(
     for (number, sink) in streams.sinks.into_iter().enumerate() {
         match sink {
             // Whether a stream is closed is the request's to say.
-            Sink::Read | Sink::Closed => {}
+            Sink::Read | Sink::Closed | Sink::File(_) => {}
             Sink::Full => {
                 let full = File::options().write(true).open("/dev/full");
                 outputs[number] = full.map_err(system("open /dev/full"))?.into();
@@ -94,7 +96,11 @@ pub(super) fn watch(
             Sink::Broken => collector.stop_reading(number),
         }
     }
-    let mut descriptors = vec![streams.stdin, outputs[0].as_fd(), outputs[1].as_fd()];
+    let mut descriptors = vec![streams.stdin];
+    for (file, pipe) in streams.files.iter().zip(&outputs) {
+        let file = file.as_ref().map(OutputTo::descriptor);
+        descriptors.push(file.unwrap_or(pipe.as_fd()));
+    }
     descriptors.extend_from_slice(shared);
     let started = Instant::now();
     wire::send_request(socket, &message.request, &message.body, &descriptors)
@@ -141,7 +147,12 @@ pub(super) fn watch(
         }
     };
     let duration = started.elapsed();
-    let (stdout, stderr) = collector.finish();
+    let (mut stdout, mut stderr) = collector.finish();
+    for (file, captured) in streams.files.iter().zip([&mut stdout, &mut stderr]) {
+        if let Some(file) = file {
+            *captured = file.written(limit).map_err(system("read output"))?;
+        }
+    }
     Ok(Finished {
         reply,
         ended_by_us: ended_by_us.map(|(end, _)| end),

@@ -16,8 +16,10 @@ pub(super) enum Piece {
     HardLink(Bytes),
     Pipe(Bytes),
     Size(Bytes),
+    Holes(Bytes),
     Time(Bytes),
     Listing(Bytes),
+    Elsewhere(Bytes),
     Sinks,
     Umask,
     Name,
@@ -37,9 +39,11 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Piece> {
     pieces.extend(scenario.hard_links.keys().cloned().map(Piece::HardLink));
     pieces.extend(scenario.pipes.iter().cloned().map(Piece::Pipe));
     pieces.extend(scenario.sizes.keys().cloned().map(Piece::Size));
+    pieces.extend(scenario.holes.keys().cloned().map(Piece::Holes));
     pieces.extend(scenario.times.keys().cloned().map(Piece::Time));
     pieces.extend(scenario.listings.keys().cloned().map(Piece::Listing));
-    if [scenario.stdout, scenario.stderr] != [Sink::Read; 2] {
+    pieces.extend(scenario.elsewhere.keys().cloned().map(Piece::Elsewhere));
+    if [&scenario.stdout, &scenario.stderr] != [&Sink::Read; 2] {
         pieces.push(Piece::Sinks);
     }
     pieces.extend(scenario.env.keys().cloned().map(Piece::Variable));
@@ -72,6 +76,7 @@ pub(super) fn without(scenario: &Scenario, pieces: &[Piece]) -> Scenario {
             Piece::File(path) => {
                 rest.files.remove(path);
                 rest.sizes.remove(path);
+                rest.holes.remove(path);
                 rest.hard_links.retain(|_, file| file != path);
                 forget(&mut rest, path);
             }
@@ -95,13 +100,19 @@ pub(super) fn without(scenario: &Scenario, pieces: &[Piece]) -> Scenario {
             Piece::Size(path) => {
                 rest.sizes.remove(path);
             }
+            Piece::Holes(path) => {
+                rest.holes.remove(path);
+            }
             Piece::Time(path) => {
                 rest.times.remove(path);
             }
             Piece::Listing(path) => {
                 rest.listings.remove(path);
             }
-            Piece::Sinks => [rest.stdout, rest.stderr] = [Sink::Read; 2],
+            Piece::Elsewhere(place) => {
+                rest.elsewhere.remove(place);
+            }
+            Piece::Sinks => [rest.stdout, rest.stderr] = [const { Sink::Read }; 2],
             Piece::Umask => rest.umask = None,
             Piece::Name => rest.name = None,
         }

@@ -1,6 +1,6 @@
 //! Everything that must be ready before the fork: after it, nothing may allocate.
 
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -201,17 +201,29 @@ fn open(path: impl AsRef<std::path::Path>) -> io::Result<OwnedFd> {
 
 /// A read-only descriptor of an anonymous file with these bytes.
 pub(crate) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
-    // SAFETY: the name is a valid C string; the result is checked.
-    let fd = unsafe { libc::memfd_create(c"stdin".as_ptr(), libc::MFD_CLOEXEC) };
+    let mut file = new_memory_file(c"stdin")?;
+    file.write_all(bytes)?;
+    file.seek(SeekFrom::Start(0))?;
+    // Opened anew for reading only: a program that writes to its standard input must fail as usual.
+    open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| Ok(file.into()))
+}
+
+/// An empty file in memory: for reading, and opened once more for a program's output.
+pub(crate) fn empty_memory_file() -> io::Result<(File, File)> {
+    let reader = new_memory_file(c"output")?;
+    let path = format!("/proc/self/fd/{}", reader.as_raw_fd());
+    let writer = File::options().write(true).open(path)?;
+    Ok((reader, writer))
+}
+
+fn new_memory_file(name: &CStr) -> io::Result<File> {
+    // SAFETY: a valid C string; the result is checked.
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
     // SAFETY: just created, owned by nobody else.
-    let mut file = unsafe { File::from_raw_fd(fd) };
-    file.write_all(bytes)?;
-    file.seek(SeekFrom::Start(0))?;
-    // Opened anew for reading only: a program that writes to its standard input must fail as usual.
-    open(format!("/proc/self/fd/{fd}")).or_else(|_| Ok(file.into()))
+    Ok(unsafe { File::from_raw_fd(fd) })
 }
 
 #[cfg(test)]

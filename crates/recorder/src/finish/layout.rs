@@ -8,6 +8,8 @@ use parallax_scenario::{Bytes, Scenario};
 
 use super::rewrite::Rewriter;
 use crate::found::{Contents, Found};
+use crate::proc::Identity;
+use crate::territory::Territory;
 
 const USUAL_FILE: u32 = 0o644;
 const USUAL_DIRECTORY: u32 = 0o755;
@@ -27,11 +29,6 @@ impl Layout {
     pub fn new(found: HashMap<PathBuf, Found>, start: &Path, highest: &Path) -> Layout {
         let mut root = start.to_owned();
         let counts = |path: &&PathBuf| path.starts_with(highest) && !start.starts_with(path);
-        let is_there = |found: &Found| match found {
-            Found::Absent | Found::Binary | Found::Special => false,
-            Found::Directory { is_meant, .. } => *is_meant,
-            Found::File { .. } | Found::Link { .. } | Found::Pipe { .. } => true,
-        };
         let paths = found.iter().filter(|(_, found)| is_there(found));
         for path in paths.map(|(path, _)| path).filter(counts) {
             while !path.starts_with(&root) {
@@ -78,95 +75,161 @@ impl Layout {
         relative(&self.root, &self.start).unwrap_or_default()
     }
 
-    /// Puts everything below the root into a scenario.
-    pub fn fill(self, scenario: &mut Scenario, rewriter: &Rewriter, notes: &mut BTreeSet<String>) {
-        let mut by_identity = BTreeMap::new();
-        for (path, found) in self.found {
-            let Some(name) = relative(&self.root, &path) else {
-                continue;
-            };
-            match found {
-                Found::Directory {
-                    mode,
-                    listed,
-                    is_meant,
-                    stamp,
-                } => {
-                    let is_root = name.is_empty();
-                    if mode != USUAL_DIRECTORY && (is_meant || !is_root) {
-                        scenario.modes.insert(name.clone(), mode);
-                    }
-                    if let Some(entries) = listed.filter(|entries| entries.len() > 1) {
-                        let entries = entries.iter().map(|name| name.as_bytes().into());
-                        scenario.listings.insert(name.clone(), entries.collect());
-                    }
-                    if !is_root {
-                        scenario
-                            .times
-                            .extend(stamp.time.map(|at| (name.clone(), at)));
-                        scenario.directories.insert(name);
-                    }
+    /// The name that a file has in the scenario, if it is part of it.
+    pub fn name_of(&self, identity: Identity) -> Option<Bytes> {
+        let mut files = self.found.iter();
+        files.find_map(|(path, found)| match found {
+            Found::File { stamp, .. } if stamp.identity == identity => {
+                relative(&self.root, path).filter(|name| !name.is_empty())
+            }
+            _ => None,
+        })
+    }
+
+    /// Puts everything below the root into a scenario, and what `territory` has in other places beside it.
+    pub fn fill(
+        self,
+        scenario: &mut Scenario,
+        rewriter: &Rewriter,
+        territory: &Territory,
+        notes: &mut BTreeSet<String>,
+    ) {
+        let Layout { root, found, .. } = self;
+        let (own, others): (BTreeMap<_, _>, BTreeMap<_, _>) = found
+            .into_iter()
+            .partition(|(path, _)| path.starts_with(&root));
+        put(scenario, &root, own, rewriter, notes);
+        let mut places: BTreeMap<PathBuf, BTreeMap<PathBuf, Found>> = BTreeMap::new();
+        // From the last on: what is in a directory comes before it.
+        let mut last_kept = PathBuf::new();
+        for (path, found) in others.into_iter().rev() {
+            let is_kept = is_there(&found) || last_kept.starts_with(&path);
+            if is_kept
+                && !root.starts_with(&path)
+                && let Some(place) = territory.temporary(&path)
+            {
+                last_kept.clone_from(&path);
+                places
+                    .entry(place.to_owned())
+                    .or_default()
+                    .insert(path, found);
+            }
+        }
+        for (place, found) in places {
+            let mut files = Scenario::default();
+            put(&mut files, &place, found, rewriter, notes);
+            let place = Bytes::from(place.as_os_str().as_bytes());
+            scenario.elsewhere.insert(place, files);
+        }
+    }
+}
+
+/// Whether a scenario needs it. A directory that is only on the way to something is there with that.
+fn is_there(found: &Found) -> bool {
+    match found {
+        Found::Absent | Found::Binary | Found::Special => false,
+        Found::Directory { is_meant, .. } => *is_meant,
+        Found::File { .. } | Found::Link { .. } | Found::Pipe { .. } => true,
+    }
+}
+
+/// Puts what was found below `root` into a scenario.
+fn put(
+    scenario: &mut Scenario,
+    root: &Path,
+    found: BTreeMap<PathBuf, Found>,
+    rewriter: &Rewriter,
+    notes: &mut BTreeSet<String>,
+) {
+    let mut by_identity = BTreeMap::new();
+    for (path, found) in found {
+        let Some(name) = relative(root, &path) else {
+            continue;
+        };
+        match found {
+            Found::Directory {
+                mode,
+                listed,
+                is_meant,
+                stamp,
+            } => {
+                let is_root = name.is_empty();
+                if mode != USUAL_DIRECTORY && (is_meant || !is_root) {
+                    scenario.modes.insert(name.clone(), mode);
                 }
-                _ if name.is_empty() => {}
-                Found::Absent | Found::Binary | Found::Special => {}
-                Found::Pipe { mode } => {
-                    if mode != USUAL_FILE {
-                        scenario.modes.insert(name.clone(), mode);
-                    }
-                    scenario.pipes.insert(name);
+                if let Some(entries) = listed.filter(|entries| entries.len() > 1) {
+                    let entries = entries.iter().map(|name| name.as_bytes().into());
+                    scenario.listings.insert(name.clone(), entries.collect());
                 }
-                Found::Link { target } => {
-                    let target = rewriter.apply(target.as_bytes());
-                    scenario.links.insert(name, target.into());
-                }
-                Found::File {
-                    mode,
-                    contents,
-                    stamp,
-                    ..
-                } => {
-                    let known = match stamp.names > 1 {
-                        true => by_identity.insert(stamp.identity, name.clone()),
-                        false => None,
-                    };
-                    if let Some(first) = known {
-                        by_identity.insert(stamp.identity, first.clone());
-                        add_name(scenario, &first, name, contents);
-                        continue;
-                    }
-                    if mode != USUAL_FILE {
-                        scenario.modes.insert(name.clone(), mode);
-                    }
+                if !is_root {
                     scenario
                         .times
                         .extend(stamp.time.map(|at| (name.clone(), at)));
-                    let shown = String::from_utf8_lossy(&name).into_owned();
-                    let (bytes, size) = match contents {
-                        Contents::Unread => (Vec::new(), 0),
-                        Contents::Unreadable => (Vec::new(), stamp.size),
-                        Contents::Whole(bytes) => (bytes, 0),
-                        Contents::Part(bytes, size) => {
-                            let kept = bytes.len();
-                            notes.insert(format!("{shown}: {kept} of {size} bytes are kept"));
-                            (bytes, size)
-                        }
-                    };
-                    // Programs and other binary files would not survive it.
-                    let bytes = if !bytes.contains(&0) && rewriter.concerns(&bytes) {
-                        notes.insert(format!("{shown}: paths in it were rewritten"));
-                        rewriter.apply(&bytes)
-                    } else {
-                        bytes
-                    };
-                    if size > bytes.len() as u64 && size <= LARGEST {
-                        scenario.sizes.insert(name.clone(), size);
-                    }
-                    scenario.files.insert(name, bytes.into());
+                    scenario.directories.insert(name);
                 }
             }
+            _ if name.is_empty() => {}
+            Found::Absent | Found::Binary | Found::Special => {}
+            Found::Pipe { mode } => {
+                if mode != USUAL_FILE {
+                    scenario.modes.insert(name.clone(), mode);
+                }
+                scenario.pipes.insert(name);
+            }
+            Found::Link { target } => {
+                let target = rewriter.apply(target.as_bytes());
+                scenario.links.insert(name, target.into());
+            }
+            Found::File {
+                mode,
+                contents,
+                stamp,
+                ..
+            } => {
+                let known = match stamp.names > 1 {
+                    true => by_identity.insert(stamp.identity, name.clone()),
+                    false => None,
+                };
+                if let Some(first) = known {
+                    by_identity.insert(stamp.identity, first.clone());
+                    add_name(scenario, &first, name, contents);
+                    continue;
+                }
+                if mode != USUAL_FILE {
+                    scenario.modes.insert(name.clone(), mode);
+                }
+                scenario
+                    .times
+                    .extend(stamp.time.map(|at| (name.clone(), at)));
+                if !stamp.holes.is_empty() && contents != Contents::Unread {
+                    scenario.holes.insert(name.clone(), stamp.holes);
+                }
+                let shown = String::from_utf8_lossy(&name).into_owned();
+                let (bytes, size) = match contents {
+                    Contents::Unread => (Vec::new(), 0),
+                    Contents::Unreadable => (Vec::new(), stamp.size),
+                    Contents::Whole(bytes) => (bytes, 0),
+                    Contents::Part(bytes, size) => {
+                        let kept = bytes.len();
+                        notes.insert(format!("{shown}: {kept} of {size} bytes are kept"));
+                        (bytes, size)
+                    }
+                };
+                // Programs and other binary files would not survive it.
+                let bytes = if !bytes.contains(&0) && rewriter.concerns(&bytes) {
+                    notes.insert(format!("{shown}: paths in it were rewritten"));
+                    rewriter.apply(&bytes)
+                } else {
+                    bytes
+                };
+                if size > bytes.len() as u64 && size <= LARGEST {
+                    scenario.sizes.insert(name.clone(), size);
+                }
+                scenario.files.insert(name, bytes.into());
+            }
         }
-        drop_implied(scenario);
     }
+    drop_implied(scenario);
 }
 
 /// A file has one more name. What is known of it may only be known by this one.
@@ -208,7 +271,6 @@ fn relative(root: &Path, path: &Path) -> Option<Bytes> {
 mod tests {
     use super::*;
     use crate::found::Stamp;
-    use crate::proc::Identity;
 
     fn file(text: &str) -> Found {
         Found::File {
@@ -240,7 +302,8 @@ mod tests {
             ..Scenario::default()
         };
         let rewriter = Rewriter::new(root.as_os_str().as_bytes(), b"/work");
-        layout.fill(&mut scenario, &rewriter, &mut BTreeSet::new());
+        let territory = Territory::new(vec!["/p".into()]);
+        layout.fill(&mut scenario, &rewriter, &territory, &mut BTreeSet::new());
         (root, scenario)
     }
 
@@ -296,6 +359,33 @@ mod tests {
     }
 
     #[test]
+    fn files_in_directories_for_temporary_files_are_beside_the_root() {
+        let passed = Found::Directory {
+            mode: 0o700,
+            listed: None,
+            is_meant: false,
+            stamp: Stamp::default(),
+        };
+        let found = [
+            ("/p/in", file("x")),
+            ("/dev/shm/t.1", passed.clone()),
+            ("/dev/shm/t.1/a", file("/dev/shm/t.1")),
+            ("/dev/shm/t.2", passed),
+            ("/dev/shm/t.2/none", Found::Absent),
+            ("/home/other", file("y")),
+        ];
+        let (root, scenario) = scenario(&found, "/p", "/p");
+        assert_eq!(root, Path::new("/p"));
+        assert_eq!(scenario.files.len(), 1);
+        let expected = Scenario {
+            files: [("t.1/a".into(), "/dev/shm/t.1".into())].into(),
+            modes: [("t.1".into(), 0o700)].into(),
+            ..Scenario::default()
+        };
+        assert_eq!(scenario.elsewhere, [("/dev/shm".into(), expected)].into());
+    }
+
+    #[test]
     fn names_of_one_file_have_one_content_and_old_files_their_time() {
         let named = |contents| Found::File {
             mode: 0o600,
@@ -309,7 +399,7 @@ mod tests {
                 },
                 names: 2,
                 size: 1,
-                is_fresh: false,
+                ..Stamp::default()
             },
         };
         let found = [
@@ -334,7 +424,7 @@ mod tests {
             mode: 0o644,
             contents,
             is_changed: false,
-            stamp,
+            stamp: stamp.clone(),
         };
         let found = [
             ("/p/part", unread(Contents::Part("ab".into(), 7))),

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use parallax_scenario::{Bytes, Ending, Listening, Recorded, Scenario, Sink, WORK};
+use parallax_scenario::{Bytes, Ending, Listening, OutputFile, Recorded, Scenario, Sink, WORK};
 
 use crate::files::Files;
 use crate::programs::Program;
@@ -20,6 +20,9 @@ use environment::Environments;
 use layout::Layout;
 use rewrite::Rewriter;
 
+/// What stdio asks about standard output before it prints: how large a buffer should be. Nothing of standard error, which has
+/// none.
+const USUAL_QUESTIONS: u32 = 1;
 /// What every shell starts with.
 const USUAL_UMASK: u32 = 0o022;
 
@@ -122,7 +125,11 @@ impl<'a> Finisher<'a> {
             directory: layout.directory(),
             ..Scenario::default()
         };
-        layout.fill(&mut scenario, &rewriter, &mut notes);
+        let outputs = [(&stdout, USUAL_QUESTIONS), (&stderr, 0)];
+        let sinks = outputs.map(|(output, usual)| sink(output, usual, &layout, &mut unsteady));
+        layout.fill(&mut scenario, &rewriter, self.territory, &mut notes);
+        [scenario.stdout, scenario.stderr] = sinks;
+        take_back(&mut scenario, [&stdout, &stderr]);
         fill_stdin(&mut scenario, stdin, &mut notes);
         let mut answers = Vec::new();
         if let Some(server) = server {
@@ -145,8 +152,6 @@ impl<'a> Finisher<'a> {
                 answers.push(rewriter.apply(&connection.sent.bytes).into());
             }
         }
-        scenario.stdout = sink(&stdout, &mut unsteady);
-        scenario.stderr = sink(&stderr, &mut unsteady);
         if prints_number(&stdout.written.bytes, &inodes) {
             unsteady.insert("prints the number of a file (inode or device)");
         }
@@ -182,17 +187,59 @@ impl<'a> Finisher<'a> {
     }
 }
 
-/// What an output was.
-fn sink(output: &Output, unsteady: &mut BTreeSet<&'static str>) -> Sink {
-    match &output.descriptor {
-        None => Sink::Closed,
-        Some(own) if own.is_full() => Sink::Full,
-        Some(_) if output.is_broken && output.written.bytes.is_empty() => Sink::Broken,
-        Some(_) => {
-            if output.is_broken {
-                unsteady.insert("its reader went away before it had printed everything");
-            }
-            Sink::Read
+/// What an output was. That it is a file matters if the program knows the file by name, or asks more about its output than `usual`
+/// questions; otherwise it could as well be a pipe, and runs that differ in nothing else are the same.
+fn sink(
+    output: &Output,
+    usual: u32,
+    layout: &Layout,
+    unsteady: &mut BTreeSet<&'static str>,
+) -> Sink {
+    let Some(own) = &output.descriptor else {
+        return Sink::Closed;
+    };
+    if own.is_full() {
+        return Sink::Full;
+    }
+    if output.is_broken {
+        if output.written.bytes.is_empty() {
+            return Sink::Broken;
+        }
+        unsteady.insert("its reader went away before it had printed everything");
+    }
+    let Some(position) = output.position else {
+        return Sink::Read;
+    };
+    match layout.name_of(own.identity) {
+        Some(path) => Sink::File(OutputFile {
+            path,
+            offset: match position.append {
+                true => 0,
+                false => position.offset,
+            },
+            append: position.append,
+        }),
+        None if output.is_used_as_file || output.questions > usual => {
+            Sink::File(OutputFile::default())
+        }
+        None => Sink::Read,
+    }
+}
+
+/// Takes out of the scenario's files what the program itself had written to them when it first looked.
+fn take_back(scenario: &mut Scenario, outputs: [&Output; 2]) {
+    for (sink, output) in [&scenario.stdout, &scenario.stderr]
+        .into_iter()
+        .zip(outputs)
+    {
+        let (Sink::File(file), Some(began)) = (sink, output.position) else {
+            continue;
+        };
+        if let Some(contents) = scenario.files.get_mut(&file.path) {
+            contents.0.truncate(began.size as usize);
+        }
+        if let Some(size) = scenario.sizes.get_mut(&file.path) {
+            *size = began.size.min(*size);
         }
     }
 }

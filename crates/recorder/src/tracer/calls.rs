@@ -8,8 +8,8 @@ use std::rc::Rc;
 use super::Tracer;
 use super::table::{Pending, Shared};
 use crate::calls::{
-    LIST_CALLS, MOVING_CALLS, OPEN_CALLS, PathArgument, READ_CALLS, WRITE_CALLS, copy_call,
-    path_call,
+    LIST_CALLS, MOVING_CALLS, OPEN_CALLS, PathArgument, READ_CALLS, REPLACING_CALLS, WRITE_CALLS,
+    copy_call, path_call,
 };
 use crate::files::{Interest, Look, Viewer};
 use crate::filter::Filter;
@@ -23,6 +23,15 @@ use crate::territory::Territory;
 
 /// Paths that are standard input by another name.
 const STDIN_PATHS: [&str; 3] = ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+/// Likewise, of outputs.
+const OUTPUT_PATHS: [(&str, i32); 6] = [
+    ("/dev/stdout", 1),
+    ("/dev/fd/1", 1),
+    ("/proc/self/fd/1", 1),
+    ("/dev/stderr", 2),
+    ("/dev/fd/2", 2),
+    ("/proc/self/fd/2", 2),
+];
 
 impl Tracer<'_> {
     /// A process is about to make a call that its filter stops.
@@ -56,7 +65,7 @@ impl Tracer<'_> {
         } else if number == libc::SYS_newfstatat
             && call.arguments[3] as i32 & libc::AT_EMPTY_PATH != 0
         {
-            self.touch(group);
+            self.touch_stream(group, call);
         } else if OPEN_CALLS.contains(&number) {
             self.open(pid, call);
         } else if let Some(known) = path_call(number) {
@@ -80,8 +89,16 @@ impl Tracer<'_> {
             for path in known.paths {
                 self.look(pid, call, *path, look);
             }
+            if REPLACING_CALLS.contains(&number)
+                && let Some(last) = known.paths.last()
+                && let Some(path) = self.path(pid, call, *last)
+            {
+                self.list(group, &path);
+            }
         } else if LIST_CALLS.contains(&number) {
-            self.list(group, call.descriptor(0));
+            if let Some(path) = proc::path_of_descriptor(group, call.descriptor(0)) {
+                self.list(group, &path);
+            }
         } else if READ_CALLS.contains(&number) {
             until = self.read(pid, group, call);
         } else if WRITE_CALLS.contains(&number) {
@@ -96,7 +113,7 @@ impl Tracer<'_> {
         } else if matches!(number, libc::SYS_accept | libc::SYS_accept4) {
             return self.accept(pid, group, call);
         } else {
-            self.touch(group);
+            self.touch_stream(group, call);
         }
         if moves && let Some((_, process)) = self.table.process_of(pid) {
             process.directory = None;
@@ -155,6 +172,37 @@ impl Tracer<'_> {
         }
     }
 
+    /// Something is asked of, or done to, the standard stream that is a call's first argument.
+    fn touch_stream(&mut self, group: Pid, call: &Call) {
+        let number = call.descriptor(0);
+        if !matches!(number, 1 | 2) {
+            return self.touch(group);
+        }
+        self.each(group, |recording, _, _| {
+            let Some(output) = recording.output(group, number) else {
+                return;
+            };
+            match call.number {
+                libc::SYS_newfstatat | libc::SYS_fstat => output.questions += 1,
+                libc::SYS_lseek => {
+                    let is_question =
+                        call.arguments[1] == 0 && call.arguments[2] as i32 == libc::SEEK_CUR;
+                    output.is_used_as_file = true;
+                    output.has_moved |= !is_question;
+                }
+                _ => output.is_used_as_file = true,
+            }
+        });
+    }
+
+    fn use_as_file(&mut self, group: Pid, number: i32) {
+        self.each(group, |recording, _, _| {
+            if let Some(output) = recording.output(group, number) {
+                output.is_used_as_file = true;
+            }
+        });
+    }
+
     fn touch(&mut self, group: Pid) {
         self.each(group, |recording, _, limits| {
             recording.touch_stdin(group, limits);
@@ -195,6 +243,12 @@ impl Tracer<'_> {
         };
         if STDIN_PATHS.iter().any(|stdin| path == Path::new(stdin)) {
             return self.touch(group);
+        }
+        if let Some((_, number)) = OUTPUT_PATHS
+            .iter()
+            .find(|(output, _)| path == Path::new(output))
+        {
+            return self.use_as_file(group, *number);
         }
         self.each(group, |recording, territory, limits| {
             let viewer = Viewer {
@@ -244,17 +298,14 @@ impl Tracer<'_> {
         self.look(pid, call, argument, look);
     }
 
-    fn list(&mut self, group: Pid, descriptor: i32) {
-        let Some(path) = proc::path_of_descriptor(group, descriptor) else {
-            return;
-        };
+    fn list(&mut self, group: Pid, directory: &Path) {
         self.each(group, |recording, territory, limits| {
             let viewer = Viewer {
                 territory,
                 limits,
                 start: &recording.start.directory,
             };
-            recording.files.list(&viewer, &path);
+            recording.files.list(&viewer, directory);
         });
     }
 
@@ -326,6 +377,9 @@ impl Tracer<'_> {
         if descriptor.kind == Kind::Regular
             && let Some(length) = requested(pid, call)
         {
+            self.each(group, |recording, _, limits| {
+                recording.follow(group, number, limits);
+            });
             self.transfer(pid, call, length, &takers);
             return Until::Event;
         }
@@ -358,6 +412,10 @@ impl Tracer<'_> {
         }
         if takers.is_empty() {
             return Until::Event;
+        }
+        // What works between files does not with pipes.
+        if call.number == libc::SYS_copy_file_range {
+            self.use_as_file(group, to);
         }
         if source.is_none_or(|source| source.kind != Kind::Regular) {
             self.note(
