@@ -104,6 +104,63 @@ impl Distances {
         Distances { to_target: far }
     }
 
+    /// The decisions on the shortest way from a node to the target, as blocks and where they have to lead. Without returning from
+    /// the node's function; empty if no way is known.
+    pub fn way(
+        &self,
+        program: &Program,
+        graph: &Graph,
+        pruned: &Pruned,
+        from: Node,
+    ) -> Vec<(BlockId, BlockId)> {
+        /// A way cannot be longer without going in circles, unless calls of no cost are many.
+        const MOST: usize = 100_000;
+        let mut decisions = Vec::new();
+        let mut node = from;
+        let mut seen = HashSet::new();
+        for _ in 0..MOST {
+            let length = self.to_target[node];
+            if length == FAR || !seen.insert(node) {
+                break;
+            }
+            let block = graph.block(node);
+            let next = match graph.end(node) {
+                End::Call { spot, callees, .. } => {
+                    let entered = callees
+                        .iter()
+                        .filter(|callee| !pruned.calls.contains(&(*spot, **callee)))
+                        .filter_map(|callee| graph.entry(*callee));
+                    let nodes = entered.chain([node + 1]);
+                    nodes
+                        .filter(|next| self.to_target[*next] <= length)
+                        .min_by_key(|next| (self.to_target[*next], seen.contains(next)))
+                }
+                End::Block { .. } => {
+                    let code = program.block(block);
+                    let cost = u32::from(code.branches());
+                    let open = code.successors.iter().filter(|successor| {
+                        let far = self.to_target[graph.start(**successor)];
+                        far.saturating_add(cost) <= length
+                            && !pruned.sides.contains(&(block, **successor))
+                    });
+                    let best = open.min_by_key(|successor| {
+                        let start = graph.start(**successor);
+                        (self.to_target[start], seen.contains(&start))
+                    });
+                    if let Some(successor) = best
+                        && code.branches()
+                    {
+                        decisions.push((block, *successor));
+                    }
+                    best.map(|successor| graph.start(*successor))
+                }
+            };
+            let Some(next) = next else { break };
+            node = next;
+        }
+        decisions
+    }
+
     /// From a node, without returning from its function.
     pub fn at_node(&self, node: Node) -> Option<u32> {
         Some(self.to_target[node]).filter(|length| *length != FAR)

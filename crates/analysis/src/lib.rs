@@ -16,6 +16,7 @@
 //! | [`definitions`] | which statements give the values that a branch depends on? |
 //! | [`seeds`] | how close did a run come to the target? |
 //! | [`control`] | which branches decide whether a block runs? |
+//! | [`words`] | which words of the command line does the program look for? |
 
 pub mod calls;
 pub mod control;
@@ -30,6 +31,7 @@ pub mod program;
 pub mod seeds;
 mod set;
 mod whole;
+pub mod words;
 
 pub use program::ModuleCode;
 pub use program::{BlockId, FunctionId, GlobalId, Program, Spot};

@@ -50,6 +50,14 @@ impl Analysis {
         Analysis::with_calls(program, lines, points, &resolution)
     }
 
+    /// The same without calls through pointers, to see what knowing them is good for.
+    pub fn without_pointers(modules: Vec<ModuleCode>) -> Analysis {
+        let program = Program::link(modules);
+        let lines = Lines::new(&program);
+        let points = PointsTo::analyse(&program);
+        Analysis::with_calls(program, lines, points, &Resolution::default())
+    }
+
     fn with_calls(
         program: Program,
         lines: Lines,

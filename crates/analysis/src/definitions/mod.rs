@@ -12,13 +12,15 @@ mod reaching;
 mod reads;
 mod writes;
 
+use std::sync::Arc;
+
 use crate::calls::Calls;
 use crate::effects::{Effects, Variable};
 use crate::pointsto::{Object, Place, PointsTo};
 use crate::preconditions::{Atom, Conditions, Values};
 use crate::program::{BlockId, FunctionId, Operand, Operation, Program, Spot, Terminator};
 pub use reads::{Alternative, Read, Value};
-use writes::Writes;
+pub use writes::Writes;
 
 /// A variable, parameter or result that a side of a branch depends on.
 #[derive(Clone, Debug)]
@@ -48,7 +50,7 @@ pub struct Definitions<'a> {
     calls: &'a Calls,
     points: &'a PointsTo,
     effects: &'a Effects<'a>,
-    writes: Writes,
+    writes: Arc<Writes>,
 }
 
 impl<'a> Definitions<'a> {
@@ -58,12 +60,24 @@ impl<'a> Definitions<'a> {
         points: &'a PointsTo,
         effects: &'a Effects<'a>,
     ) -> Definitions<'a> {
+        let writes = Arc::new(Writes::new(program, points));
+        Definitions::with(program, calls, points, effects, writes)
+    }
+
+    /// The same for whoever keeps what is written where.
+    pub fn with(
+        program: &'a Program,
+        calls: &'a Calls,
+        points: &'a PointsTo,
+        effects: &'a Effects<'a>,
+        writes: Arc<Writes>,
+    ) -> Definitions<'a> {
         Definitions {
             program,
             calls,
             points,
             effects,
-            writes: Writes::new(program, points),
+            writes,
         }
     }
 
@@ -98,18 +112,7 @@ impl<'a> Definitions<'a> {
                 None => (u64::MAX, None),
             };
             let mut definitions = self.of_read(&read);
-            for definition in &mut definitions {
-                definition.fits = fits(
-                    definition.alternative.value.constant(),
-                    mask,
-                    values.as_ref(),
-                );
-            }
-            definitions.sort_by_key(|definition| match definition.fits {
-                Some(true) => 0,
-                None => 1,
-                Some(false) => 2,
-            });
+            judge(&mut definitions, mask, values.as_ref());
             needs.push(Need {
                 read,
                 values,
@@ -190,13 +193,8 @@ impl<'a> Definitions<'a> {
         found.sort_unstable();
         found.dedup();
         let mut definitions = self.described(found.into_iter());
-        definitions.extend(initial.into_iter().map(|value| {
-            let alternative = Alternative {
-                by_way_of: None,
-                value: Value::Constant(value),
-            };
-            (None, alternative)
-        }));
+        let initial = initial.into_iter();
+        definitions.extend(initial.map(|value| (None, Alternative::constant(None, value))));
         definitions
     }
 
@@ -290,25 +288,24 @@ impl<'a> Definitions<'a> {
                 Operation::Fill {
                     value: Operand::Constant(0),
                     ..
-                } => {
-                    let value = Value::Constant(0);
-                    let alternative = Alternative {
-                        by_way_of: None,
-                        value,
-                    };
-                    definitions.push((Some(spot), alternative));
-                }
-                _ => {
-                    let alternative = Alternative {
-                        by_way_of: None,
-                        value: Value::Computed(Vec::new()),
-                    };
-                    definitions.push((Some(spot), alternative));
-                }
+                } => definitions.push((Some(spot), Alternative::constant(None, 0))),
+                _ => definitions.push((Some(spot), Alternative::unknown())),
             }
         }
         definitions
     }
+}
+
+/// Says which definitions give a value that is needed, and brings these to the front.
+pub fn judge(definitions: &mut [Definition], mask: u64, values: Option<&Values>) {
+    for definition in definitions.iter_mut() {
+        definition.fits = fits(definition.alternative.value.constant(), mask, values);
+    }
+    definitions.sort_by_key(|definition| match definition.fits {
+        Some(true) => 0,
+        None => 1,
+        Some(false) => 2,
+    });
 }
 
 fn fits(constant: Option<i64>, mask: u64, values: Option<&Values>) -> Option<bool> {

@@ -24,6 +24,8 @@ pub struct Alternative {
     /// It is this one if control came this way.
     pub by_way_of: Option<BlockId>,
     pub value: Value,
+    /// The value is that of the only thing that it is computed from, possibly converted.
+    pub is_copy: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +33,25 @@ pub enum Value {
     Constant(i64),
     /// From these; from nothing that is understood if there are none.
     Computed(Vec<Read>),
+}
+
+impl Alternative {
+    pub fn constant(by_way_of: Option<BlockId>, constant: i64) -> Alternative {
+        Alternative {
+            by_way_of,
+            value: Value::Constant(constant),
+            is_copy: false,
+        }
+    }
+
+    /// From nothing that is understood.
+    pub fn unknown() -> Alternative {
+        Alternative {
+            by_way_of: None,
+            value: Value::Computed(Vec::new()),
+            is_copy: false,
+        }
+    }
 }
 
 impl Value {
@@ -115,10 +136,7 @@ fn collect(
     found: &mut Vec<Alternative>,
 ) {
     if let Operand::Constant(constant) = operand {
-        found.push(Alternative {
-            by_way_of,
-            value: Value::Constant(constant),
-        });
+        found.push(Alternative::constant(by_way_of, constant));
         return;
     }
     if let Operand::Value(value) = operand
@@ -160,9 +178,17 @@ fn collect(
             _ => {}
         }
     }
+    let is_copy = match operand {
+        Operand::Value(value) => matches!(
+            program.operation(function, value),
+            None | Some(Operation::Load { .. } | Operation::Call { .. })
+        ),
+        _ => false,
+    };
     found.push(Alternative {
         by_way_of,
         value: Value::Computed(of_operand(program, function, operand)),
+        is_copy,
     });
 }
 

@@ -1,0 +1,349 @@
+//! Words that a program itself says it understands: options in the tables of `getopt` and texts that it compares with.
+//!
+//! A branch on the result of such a function cannot be turned round by looking at the branch: the function is outside of the
+//! program. But what it was given says which word leads to which result (KATCH, section 4.3).
+
+use crate::definitions::Read;
+use crate::effects::{Variable, base_of};
+use crate::preconditions::Values;
+use crate::program::{Callee, FunctionId, GlobalId, Layout, Operand, Operation, Program, Spot};
+
+/// Whether an option has an argument.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Takes {
+    Nothing,
+    /// One that must be there.
+    Argument,
+    /// One that may be there, in the same word.
+    Optional,
+}
+
+/// One option of a `getopt` function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct OptionWord {
+    /// With its dashes.
+    pub spelling: Vec<u8>,
+    pub takes: Takes,
+    /// What the function returns for it; what it stores instead if there is a flag.
+    pub value: i64,
+    /// The variable that gets the value.
+    pub flag: Option<GlobalId>,
+}
+
+/// What gives a call outside of the program a certain result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// One of these options on the command line.
+    Options(Vec<OptionWord>),
+    /// One of these texts in place of what it is compared with.
+    Texts(Vec<Vec<u8>>),
+    /// An environment variable of this name.
+    Variable(Vec<u8>),
+}
+
+/// Functions that read options, by the last part of their names: programs bring their own.
+const GETOPT: &[&str] = &["getopt", "getopt_long", "getopt_long_only"];
+/// Functions that compare two texts, and are 0 if these are the same.
+const COMPARE: &[&str] = &[
+    "strcmp",
+    "strncmp",
+    "strcasecmp",
+    "strncasecmp",
+    "memcmp",
+    "bcmp",
+    "strcoll",
+    "c_strcasecmp",
+    "c_strncasecmp",
+];
+/// Functions that compare two texts, and are not 0 if these are the same.
+const SAME: &[&str] = &["streq", "STREQ", "str_eq"];
+
+/// Name and arguments of a call of a named function.
+pub fn called(program: &Program, spot: Spot) -> Option<(&str, &[Operand])> {
+    let block = program.block(spot.block);
+    match &block.instructions.get(spot.number as usize)?.operation {
+        Operation::Call {
+            callee: Callee::Function(index),
+            arguments,
+            ..
+        } => Some((&program.functions[*index as usize].name, arguments)),
+        _ => None,
+    }
+}
+
+/// Whether a function reads options as `getopt` does.
+pub fn is_getopt(name: &str) -> bool {
+    let own = name.trim_start_matches('_');
+    let own = own.strip_prefix("rpl_").unwrap_or(own);
+    GETOPT.contains(&own)
+}
+
+/// What gives a call one of these results; `None` if nothing is known about the function.
+pub fn source_of(program: &Program, spot: Spot, values: Option<&Values>) -> Option<Source> {
+    let (name, arguments) = called(program, spot)?;
+    let function = program.block(spot.block).function;
+    if is_getopt(name) {
+        let mut options = options_of(program, spot);
+        let fits = |option: &OptionWord| {
+            let result = if option.flag.is_some() {
+                0
+            } else {
+                option.value
+            };
+            values.is_none_or(|values| values.contains(result as u64))
+        };
+        options.retain(fits);
+        return Some(Source::Options(options));
+    }
+    let holds = |value: u64| values.is_none_or(|values| values.contains(value));
+    let is_comparison = COMPARE.contains(&name) && holds(0);
+    let is_equality = SAME.contains(&name) && holds(1);
+    if is_comparison || is_equality {
+        let mut operands = arguments.iter().take(2);
+        let texts = operands.find_map(|operand| {
+            let one = text_of(program, function, *operand).map(|text| vec![text]);
+            one.or_else(|| table_of(program, function, *operand))
+        })?;
+        let texts = texts.into_iter().map(<[u8]>::to_vec);
+        return Some(Source::Texts(texts.collect()));
+    }
+    let is_there = values.is_none_or(|values| !values.contains(0));
+    if matches!(name, "getenv" | "secure_getenv") && is_there {
+        let name = text_of(program, function, *arguments.first()?)?;
+        return Some(Source::Variable(name.to_vec()));
+    }
+    None
+}
+
+/// The options that store one of the values to a variable, of all calls of `getopt` functions.
+pub fn flags_of(
+    program: &Program,
+    calls: &[Spot],
+    read: &Read,
+    values: Option<&Values>,
+) -> Vec<OptionWord> {
+    let Read::Memory { spot, address, .. } = read else {
+        return Vec::new();
+    };
+    let function = program.block(spot.block).function;
+    let Some((Variable::Global(global), Some(0))) = base_of(program, function, *address) else {
+        return Vec::new();
+    };
+    let options = calls.iter().flat_map(|call| options_of(program, *call));
+    options
+        .filter(|option| option.flag == Some(global))
+        .filter(|option| values.is_none_or(|values| values.contains(option.value as u64)))
+        .collect()
+}
+
+/// All calls of `getopt` functions.
+pub fn getopt_calls(program: &Program) -> Vec<Spot> {
+    let mut calls = Vec::new();
+    for block in program.block_ids() {
+        for number in 0..program.block(block).instructions.len() as u32 {
+            let spot = Spot { block, number };
+            if called(program, spot).is_some_and(|(name, _)| is_getopt(name)) {
+                calls.push(spot);
+            }
+        }
+    }
+    calls
+}
+
+/// The options that a call of a `getopt` function knows.
+pub fn options_of(program: &Program, call: Spot) -> Vec<OptionWord> {
+    let Some((name, arguments)) = called(program, call) else {
+        return Vec::new();
+    };
+    let function = program.block(call.block).function;
+    let letters = arguments
+        .get(2)
+        .and_then(|argument| text_of(program, function, *argument));
+    let mut options = letters.map_or_else(Vec::new, short_options);
+    if name.contains("long")
+        && let Some(table) = arguments.get(3)
+        && let Some((table, offset)) = constant_address(program, function, *table)
+    {
+        options.extend(long_options(program, table, offset));
+    }
+    options
+}
+
+/// `"ab:c::"`
+fn short_options(letters: &[u8]) -> Vec<OptionWord> {
+    let mut options = Vec::new();
+    let mut rest = letters;
+    while let Some((letter, after)) = rest.split_first() {
+        let colons = after.iter().take_while(|byte| **byte == b':').count();
+        rest = &after[colons..];
+        // `+`, `-` and `:` at the beginning say how to read, `W;` is for long names.
+        if !letter.is_ascii_graphic() || b"+-:;".contains(letter) {
+            continue;
+        }
+        options.push(OptionWord {
+            spelling: vec![b'-', *letter],
+            takes: match colons {
+                0 => Takes::Nothing,
+                1 => Takes::Argument,
+                _ => Takes::Optional,
+            },
+            value: i64::from(*letter),
+            flag: None,
+        });
+    }
+    options
+}
+
+/// An array of `struct option`: name, whether there is an argument, flag, value.
+fn long_options(program: &Program, table: GlobalId, begin: u64) -> Vec<OptionWord> {
+    const STRIDE: u64 = 32;
+    let table = program.global(table);
+    let number = |at: u64| {
+        let mut numbers = table.numbers.iter();
+        numbers
+            .find(|(offset, ..)| *offset == at)
+            .map_or(0, |(.., value)| *value)
+    };
+    let pointer = |at: u64| {
+        let mut pointers = table.pointers.iter();
+        pointers
+            .find(|(offset, _)| *offset == at)
+            .map(|(_, operand)| *operand)
+    };
+    let mut options = Vec::new();
+    let mut at = begin;
+    while let Some(name) = pointer(at).and_then(|name| text_of(program, FunctionId(0), name)) {
+        let flag = match pointer(at + 16) {
+            Some(Operand::Global { index, offset: 0 }) => Some(GlobalId(index)),
+            _ => None,
+        };
+        options.push(OptionWord {
+            spelling: [b"--", name].concat(),
+            takes: match number(at + 8) {
+                0 => Takes::Nothing,
+                1 => Takes::Argument,
+                _ => Takes::Optional,
+            },
+            value: number(at + 24),
+            flag,
+        });
+        at += STRIDE;
+    }
+    options
+}
+
+/// Entries of a table that are looked at.
+const MOST_ENTRIES: usize = 256;
+
+/// The texts of a table, one of which is read at an address that depends on a variable.
+fn table_of(program: &Program, function: FunctionId, operand: Operand) -> Option<Vec<&[u8]>> {
+    let Operand::Value(value) = operand else {
+        return None;
+    };
+    let Operation::Load { address, .. } = program.operation(function, value)? else {
+        return None;
+    };
+    let (Variable::Global(global), _) = base_of(program, function, *address)? else {
+        return None;
+    };
+    let pointers = program.global(global).pointers.iter().take(MOST_ENTRIES);
+    let texts = pointers.filter_map(|(_, operand)| text_of(program, FunctionId(0), *operand));
+    Some(texts.collect())
+}
+
+/// The texts that stand beside a function in tables: the names that it is found by.
+pub fn names_of(program: &Program, function: FunctionId) -> Vec<&[u8]> {
+    let mut names = Vec::new();
+    for global in &program.globals {
+        let Layout::Array { stride, .. } = program.layouts[global.layout as usize] else {
+            continue;
+        };
+        let is_it = |operand: &Operand| *operand == Operand::Function(function.0);
+        let places = global.pointers.iter().filter(|(_, operand)| is_it(operand));
+        for (at, _) in places {
+            let begin = at - at % stride.max(1);
+            let entry = begin..begin + stride;
+            let beside = global.pointers.iter().filter(|(at, _)| entry.contains(at));
+            names.extend(
+                beside.filter_map(|(_, operand)| text_of(program, FunctionId(0), *operand)),
+            );
+        }
+    }
+    names
+}
+
+/// The text that an operand is the address of.
+pub fn text_of(program: &Program, function: FunctionId, operand: Operand) -> Option<&[u8]> {
+    let (global, offset) = constant_address(program, function, operand)?;
+    let text = program.global(global).text.as_deref()?;
+    let text = text.get(usize::try_from(offset).ok()?..)?;
+    // Without what is behind its end.
+    text.split(|byte| *byte == 0).next()
+}
+
+/// Where a constant pointer points to, also if it is kept in a variable that is never written to.
+fn constant_address(
+    program: &Program,
+    function: FunctionId,
+    operand: Operand,
+) -> Option<(GlobalId, u64)> {
+    match operand {
+        Operand::Global { index, offset } => Some((GlobalId(index), u64::try_from(offset).ok()?)),
+        Operand::Value(value) => match program.operation(function, value)? {
+            Operation::Load { address, .. } => {
+                let (Variable::Global(global), Some(offset)) =
+                    base_of(program, function, *address)?
+                else {
+                    return None;
+                };
+                let global = program.global(global);
+                let mut pointers = global.pointers.iter();
+                let offset = u64::try_from(offset).ok()?;
+                let (_, pointer) = pointers.find(|(at, _)| *at == offset)?;
+                match pointer {
+                    Operand::Global { index, offset } => {
+                        Some((GlobalId(*index), u64::try_from(*offset).ok()?))
+                    }
+                    _ => None,
+                }
+            }
+            Operation::Offset {
+                base,
+                constant,
+                scaled,
+                ..
+            } if scaled.is_empty() => {
+                let (global, offset) = constant_address(program, function, *base)?;
+                Some((global, offset.checked_add_signed(*constant)?))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_have_the_arguments_that_colons_say() {
+        let spelled: Vec<(Vec<u8>, Takes)> = short_options(b"+ab:c::W;")
+            .into_iter()
+            .map(|option| (option.spelling, option.takes))
+            .collect();
+        let expected = [
+            (b"-a".to_vec(), Takes::Nothing),
+            (b"-b".to_vec(), Takes::Argument),
+            (b"-c".to_vec(), Takes::Optional),
+            (b"-W".to_vec(), Takes::Nothing),
+        ];
+        assert_eq!(spelled, expected);
+    }
+
+    #[test]
+    fn programs_may_bring_their_own_getopt() {
+        assert!(is_getopt("rpl_getopt_long") && is_getopt("getopt") && is_getopt("_getopt_long"));
+        assert!(!is_getopt("getopt_clip") && !is_getopt("parse"));
+    }
+}
