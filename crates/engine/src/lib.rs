@@ -16,6 +16,7 @@ pub mod coverage;
 mod cpu;
 pub mod diverge;
 pub mod doctor;
+mod edit;
 pub mod execute;
 pub mod explore;
 pub mod finding;

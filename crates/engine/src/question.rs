@@ -35,6 +35,8 @@ pub enum Goal {
     Insert { argument: u32, is_option: bool },
     /// A part of the input of the run with this number is taken over.
     Take { from: u32, part: Part },
+    /// The change with this number in a list of them.
+    Edit { number: u32 },
 }
 
 /// What is taken over from another input.
@@ -116,7 +118,8 @@ impl Wanted<'_> {
             | Goal::Cut { .. }
             | Goal::Drop { .. }
             | Goal::Insert { .. }
-            | Goal::Take { .. } => Question::Structure,
+            | Goal::Take { .. }
+            | Goal::Edit { .. } => Question::Structure,
         }
     }
 
@@ -253,7 +256,8 @@ pub fn restructured(scenario: &Scenario, goal: Goal, sources: &Sources) -> Optio
     Some(changed)
 }
 
-fn contents<'s>(scenario: &'s mut Scenario, component: &Component) -> Option<&'s mut Bytes> {
+/// The bytes of a component.
+pub fn contents<'s>(scenario: &'s mut Scenario, component: &Component) -> Option<&'s mut Bytes> {
     match component {
         Component::Stdin => Some(&mut scenario.stdin),
         Component::File(name) => scenario.files.get_mut(name),

@@ -59,7 +59,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
 
-    /// Leave out parts of the search: preconditions, regenerate, structure, splice
+    /// Leave out parts of the search: preconditions, pointers, regenerate, switch, structure, splice
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = parse_heuristic)]
     without: Vec<Heuristic>,
 
@@ -83,7 +83,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let shape = seed::shape(&arguments.start, &arguments.arguments)?;
     let covered = shared::derive(&program, Variant::Covered)?;
-    let analysis = Analysis::new(shared::read_code(&covered)?, []);
+    let code = shared::read_code(&covered)?;
+    let analysis = match arguments.without.contains(&Heuristic::Pointers) {
+        true => Analysis::without_pointers(code),
+        false => Analysis::new(code, []),
+    };
     let mut targets: Vec<Target> = Vec::new();
     for (file, line) in &arguments.at {
         targets.push(Target::named(&analysis, file, *line)?);
@@ -97,7 +101,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         plain: absolute.clone(),
         traced: traced.path,
         covered: Some(covered.path),
-        checked: None,
+        checked: arguments.means.checked(&program),
         traced_libraries: traced.libraries,
         covered_libraries: covered.libraries,
     };

@@ -10,7 +10,8 @@ use parallax_engine::scenario::Scenario;
 use parallax_engine::sites::SiteMap;
 use serde_json::{Value, json};
 
-use super::document::Document;
+use super::document::{self, Document};
+use super::finding;
 use super::scenario::{command_line, inputs};
 use super::search::{LISTED, ranked};
 use super::source::Places;
@@ -56,6 +57,13 @@ fn why(places: &mut Places<'_>, verdict: &Verdict) -> Option<String> {
             let distance = counted(obstacle.distance.into(), "branch/branches");
             let mut text =
                 format!("the branch at {place} did not go the other way; from there {distance}");
+            if obstacle.is_concrete {
+                text.push_str("; it depends on no input byte in any run");
+            }
+            if obstacle.contradicts.is_some() {
+                let prefixes = counted(obstacle.prefixes, "prefix/prefixes");
+                let _ = write!(text, "; tried on {prefixes}");
+            }
             if let Some(sites) = &obstacle.contradicts
                 && !sites.is_empty()
             {
@@ -130,6 +138,7 @@ pub fn render_json(report: &CoverReport) -> String {
     }
     let sum = |of: fn(&Summary) -> u64| report.results.iter().map(|(_, one)| of(one)).sum::<u64>();
     let seconds = report.results.iter().map(|(_, one)| one.time.as_secs_f64());
+    let findings = report.results.iter().flat_map(|(_, one)| &one.findings);
     Document {
         command: "cover",
         runs: sum(|one| one.runs),
@@ -137,7 +146,9 @@ pub fn render_json(report: &CoverReport) -> String {
         queries: sum(|one| one.queries),
         seconds: seconds.sum(),
         losses: ranked(&losses),
-        findings: Vec::new(),
+        findings: findings
+            .map(|finding| document::finding(finding, None, None))
+            .collect(),
         targets,
         statistics: json!({"executions": sum(|one| one.executions)}),
     }
@@ -193,6 +204,15 @@ pub fn render_text(report: &CoverReport) -> String {
         }
         if let Some(why) = why(&mut places, &summary.verdict) {
             let _ = writeln!(text, "  {why}");
+        }
+        for finding in &summary.findings {
+            let found = finding::section(report.program, &BTreeMap::new(), finding);
+            let _ = writeln!(
+                text,
+                "  {} {}",
+                Palette.warn("error on the way:"),
+                found.trim_end()
+            );
         }
         let losses = ranked(&summary.losses);
         if !summary.verdict.is_reached() && !losses.is_empty() {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use parallax_abi::SiteId;
 
 use crate::explore;
+use crate::finding::Finding;
 use crate::scenario::Scenario;
 
 /// Parts of the search that can be left out, to see what they are good for.
@@ -13,8 +14,12 @@ use crate::scenario::Scenario;
 pub enum Heuristic {
     /// Distances mind what must hold for the target to be reached.
     Preconditions,
+    /// Calls through pointers lead to the functions that these may point to. A matter of the analysis that a search is given.
+    Pointers,
     /// A way that contradicts what was decided before is tried without what it contradicts.
     Regenerate,
+    /// Where a condition does not depend on input bytes: what gives its variables other values is searched for.
+    Switch,
     /// Longer and shorter inputs, other arguments.
     Structure,
     /// Parts of one scenario in another.
@@ -22,9 +27,11 @@ pub enum Heuristic {
 }
 
 impl Heuristic {
-    pub const ALL: [Heuristic; 4] = [
+    pub const ALL: [Heuristic; 6] = [
         Heuristic::Preconditions,
+        Heuristic::Pointers,
         Heuristic::Regenerate,
+        Heuristic::Switch,
         Heuristic::Structure,
         Heuristic::Splice,
     ];
@@ -32,7 +39,9 @@ impl Heuristic {
     pub fn name(self) -> &'static str {
         match self {
             Heuristic::Preconditions => "preconditions",
+            Heuristic::Pointers => "pointers",
             Heuristic::Regenerate => "regenerate",
+            Heuristic::Switch => "switch",
             Heuristic::Structure => "structure",
             Heuristic::Splice => "splice",
         }
@@ -74,12 +83,14 @@ pub struct Progress {
 }
 
 /// How one step of a derivation was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Means {
     /// The input was changed so that a branch went the other way.
     Greedy,
     /// The same, without something that had been decided before.
     Regenerate,
+    /// The input was changed for the sake of a definition that a condition on the way needs.
+    Switch,
     /// The input got another structure.
     Structure,
     /// A part of another scenario was taken over.
@@ -91,6 +102,7 @@ impl Means {
         match self {
             Means::Greedy => "greedy",
             Means::Regenerate => "regenerate",
+            Means::Switch => "switch",
             Means::Structure => "structure",
             Means::Splice => "splice",
         }
@@ -101,11 +113,11 @@ impl Means {
 #[derive(Clone, Debug)]
 pub struct Step {
     pub means: Means,
-    /// The branch that was to go otherwise; `None` if it was none.
+    /// The branch that was to go otherwise, or the call of the library function that it is in; `None` if it was none.
     pub site: Option<SiteId>,
     /// The new input.
     pub scenario: Scenario,
-    /// Decisions from there to the target, as it was expected.
+    /// Decisions from there to the target, or to the definition that it was for, as it was expected.
     pub distance: Option<u32>,
 }
 
@@ -119,6 +131,10 @@ pub struct Obstacle {
     pub scenario: Scenario,
     /// No input goes there from any explored run: the branches that contradict it.
     pub contradicts: Option<Vec<SiteId>>,
+    /// Beginnings of paths on which it was tried.
+    pub prefixes: u64,
+    /// In no run did the branch depend on input bytes.
+    pub is_concrete: bool,
 }
 
 /// What became of a target.
@@ -158,6 +174,8 @@ pub struct Summary {
     pub queries: u64,
     /// Function or instruction → how often labels were lost there.
     pub losses: std::collections::BTreeMap<String, u64>,
+    /// Errors of the program that were met on the way and confirmed, and those of the input that reaches the target.
+    pub findings: Vec<Finding>,
     /// Whether it was ended from outside.
     pub stopped: bool,
 }

@@ -1,5 +1,9 @@
 //! The static side of a search: what a target is, and how far every decision of a run is from it.
 
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use parallax_abi::SiteId;
 use parallax_analysis::distance::{Distances, OverCalls, Pruned};
 use parallax_analysis::effects::Effects;
 use parallax_analysis::program::Terminator;
@@ -81,25 +85,35 @@ pub struct Guide<'m> {
 }
 
 impl<'m> Guide<'m> {
-    /// Measures how far everything is from a target. With preconditions, ways that cannot lead there do not count.
-    pub fn new(
+    /// Measures how far everything is from some blocks, and no more than that.
+    pub fn plain(analysis: &'m Analysis, blocks: &[BlockId]) -> Guide<'m> {
+        let pruned = Pruned::default();
+        let (program, graph) = (&analysis.program, &analysis.graph);
+        Guide {
+            analysis,
+            distances: Distances::measure(program, graph, blocks, &pruned, OverCalls::Free),
+            pruned,
+            is_refuted: false,
+        }
+    }
+
+    /// Measures how far everything is from some blocks, without ways that cannot lead there.
+    pub fn with_preconditions(
         analysis: &'m Analysis,
         effects: &Effects<'_>,
-        target: &Target,
-        with_preconditions: bool,
+        blocks: &[BlockId],
     ) -> Guide<'m> {
-        let towards = analysis.towards(&target.blocks, effects, OverCalls::Free);
+        let towards = analysis.towards(blocks, effects, OverCalls::Free);
         let main = analysis.program.function_named("main");
         let entry = main.and_then(|main| analysis.program.function(main).entry());
         let starts = |distances: &Distances| {
             entry.is_some_and(|entry| distances.at(&analysis.graph, entry).is_some())
         };
-        let is_refuted =
-            with_preconditions && starts(&towards.plain) && !starts(&towards.distances);
+        let is_refuted = starts(&towards.plain) && !starts(&towards.distances);
         // What is refuted is searched for as if nothing were known: the analysis may be wrong.
-        let (distances, pruned) = match with_preconditions && !is_refuted {
-            true => (towards.distances, towards.conditions.pruned().clone()),
-            false => (towards.plain, Pruned::default()),
+        let (distances, pruned) = match is_refuted {
+            true => (towards.plain, Pruned::default()),
+            false => (towards.distances, towards.conditions.pruned().clone()),
         };
         Guide {
             analysis,
@@ -111,33 +125,48 @@ impl<'m> Guide<'m> {
 }
 
 impl Guide<'_> {
-    /// Where a decision of a run is made.
-    pub fn standing<'d>(
-        &'d self,
-        sites: &SiteMap,
-        traced: &Traced,
-        decision: &'d Decision,
-    ) -> Standing<'d> {
-        let outward = traced.trace.calls_outward(decision.context);
-        let mut stack: Vec<Spot> = outward
-            .take(MOST_CALLS)
-            .filter_map(|site| self.spots(sites, site).first().copied())
-            .collect();
-        stack.reverse();
-        Standing {
-            guide: self,
-            decision,
-            spots: self.spots(sites, decision.site),
-            stack,
-        }
+    /// Decisions between a side of a branch and the target, without returning; `None` if no way is known.
+    pub fn beyond(&self, branch: BlockId, side: BlockId) -> Option<u32> {
+        let is_pruned = self.pruned.sides.contains(&(branch, side));
+        let distance = self.distances.at(&self.analysis.graph, side);
+        distance.filter(|_| !is_pruned)
     }
 
-    fn spots(&self, sites: &SiteMap, site: parallax_abi::SiteId) -> &[Spot] {
-        let original = sites.get(site).map_or(site, |view| view.original);
-        match self.analysis.program.instructions_of(site) {
-            [] => self.analysis.program.instructions_of(original),
-            spots => spots,
+    /// The decisions on the shortest way from a block to the target.
+    pub fn way(&self, from: BlockId) -> Vec<(BlockId, BlockId)> {
+        let Analysis { program, graph, .. } = self.analysis;
+        let start = graph.start(from);
+        self.distances.way(program, graph, &self.pruned, start)
+    }
+
+    /// How many decisions lie between the target and one of a run, once that has gone for a value; `None` if no way
+    /// is known.
+    pub fn behind(&self, standing: &Standing<'_>, value: u128) -> Option<u32> {
+        let Guide {
+            analysis,
+            distances,
+            pruned,
+            ..
+        } = self;
+        let graph = &analysis.graph;
+        let stack = &standing.stack;
+        if standing.spots.is_empty() {
+            // In a function that is not the program's, such as a model of libc's: it returns to its caller.
+            let (caller, outer) = stack.split_last()?;
+            return distances.under_stack(graph, graph.node_of(*caller), outer);
         }
+        let ways = standing.spots.iter().map(|spot| {
+            let Some(successor) = self.successor(*spot, standing.decision, value) else {
+                return distances.under_stack(graph, graph.node_of(*spot), stack);
+            };
+            let node = graph.start(successor);
+            // The target may still lie behind a return.
+            match pruned.sides.contains(&(spot.block, successor)) {
+                true => distances.after_returning(graph, node, stack),
+                false => distances.under_stack(graph, node, stack),
+            }
+        });
+        ways.flatten().min()
     }
 
     /// Where a branch or `switch` leads with a value; `None` if the spot is none.
@@ -180,43 +209,65 @@ impl Guide<'_> {
     }
 }
 
-/// A decision of a run, seen from the target.
+/// A decision of a run as a place in the program.
 pub struct Standing<'d> {
-    guide: &'d Guide<'d>,
     decision: &'d Decision,
     /// All copies of the place.
     spots: &'d [Spot],
     /// The calls that have not returned, the outermost first.
-    stack: Vec<Spot>,
+    stack: Rc<[Spot]>,
+    /// The site, or the call in the program's own code that led there.
+    pub place: SiteId,
 }
 
-impl Standing<'_> {
-    /// How many decisions lie between the target and this one, once that has gone for a value; `None` if no way is
-    /// known.
-    pub fn behind(&self, value: u128) -> Option<u32> {
-        let Guide {
+/// Where the decisions of one run are made.
+pub struct Standings<'d> {
+    analysis: &'d Analysis,
+    sites: &'d SiteMap,
+    traced: &'d Traced,
+    /// By calling context.
+    stacks: HashMap<u32, Rc<[Spot]>>,
+}
+
+impl<'d> Standings<'d> {
+    pub fn new(analysis: &'d Analysis, sites: &'d SiteMap, traced: &'d Traced) -> Standings<'d> {
+        Standings {
             analysis,
-            distances,
-            pruned,
-            ..
-        } = self.guide;
-        let graph = &analysis.graph;
-        if self.spots.is_empty() {
-            // In a function that is not the program's, such as a model of libc's: it returns to its caller.
-            let (caller, outer) = self.stack.split_last()?;
-            return distances.under_stack(graph, graph.node_of(*caller), outer);
+            sites,
+            traced,
+            stacks: HashMap::new(),
         }
-        let ways = self.spots.iter().map(|spot| {
-            let Some(successor) = self.guide.successor(*spot, self.decision, value) else {
-                return distances.under_stack(graph, graph.node_of(*spot), &self.stack);
-            };
-            let node = graph.start(successor);
-            // The target may still lie behind a return.
-            match pruned.sides.contains(&(spot.block, successor)) {
-                true => distances.after_returning(graph, node, &self.stack),
-                false => distances.under_stack(graph, node, &self.stack),
-            }
+    }
+
+    pub fn of(&mut self, decision: &'d Decision) -> Standing<'d> {
+        let (analysis, sites, trace) = (self.analysis, self.sites, &self.traced.trace);
+        let stack = self.stacks.entry(decision.context).or_insert_with(|| {
+            let outward = trace.calls_outward(decision.context).take(MOST_CALLS);
+            let first = |site| spots(analysis, sites, site).first().copied();
+            let mut stack: Vec<Spot> = outward.filter_map(first).collect();
+            stack.reverse();
+            stack.into()
         });
-        ways.flatten().min()
+        let here = spots(analysis, sites, decision.site);
+        let own = |site: &SiteId| !spots(analysis, sites, *site).is_empty();
+        let caller = || trace.calls_outward(decision.context).find(own);
+        let place = match here.is_empty() {
+            true => caller().unwrap_or(decision.site),
+            false => decision.site,
+        };
+        Standing {
+            decision,
+            spots: here,
+            stack: Rc::clone(stack),
+            place,
+        }
+    }
+}
+
+fn spots<'d>(analysis: &'d Analysis, sites: &SiteMap, site: SiteId) -> &'d [Spot] {
+    let original = sites.get(site).map_or(site, |view| view.original);
+    match analysis.program.instructions_of(site) {
+        [] => analysis.program.instructions_of(original),
+        spots => spots,
     }
 }

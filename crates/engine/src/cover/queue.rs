@@ -7,6 +7,8 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use parallax_abi::SiteId;
+
 use crate::explore::frontier::Candidate;
 
 /// What orders ways, lowest first.
@@ -36,6 +38,10 @@ pub struct Way {
     /// Decisions from there to the target.
     pub distance: u32,
     pub generation: u32,
+    /// Number of the aim that it is for.
+    pub aim: u32,
+    /// Where it would part from the run, in the program's own code.
+    pub place: SiteId,
 }
 
 impl Queue {
@@ -92,8 +98,6 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use parallax_abi::SiteId;
-
     use super::*;
     use crate::question::Goal;
 
@@ -110,6 +114,8 @@ mod tests {
             },
             distance,
             generation: 0,
+            aim: 0,
+            place: SiteId(place),
         }
     }
 

@@ -1,7 +1,13 @@
 //! The ways in which a run could have come nearer to the target.
 
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+use super::aims::{Aim, State};
+use super::map::Standings;
 use super::queue::Way;
-use super::{Heuristic, Search};
+use super::{Heuristic, Means, Search, structure};
+use crate::edit::Edit;
 use crate::explore::frontier::{Candidate, RunId, mix};
 use crate::explore::parts::with_part;
 use crate::explore::ways::{MOST_WAYS, others, places, structures};
@@ -16,27 +22,62 @@ pub const UNKNOWN: u32 = 1000;
 /// A change of structure is as good as a way that is so much farther than the run's nearest.
 const STRUCTURE: u32 = 2;
 const SPLICE: u32 = 3;
+/// Decisions of a run whose input bytes others come between.
+const NEAR: usize = 4;
 /// Given scenarios that exchange parts.
 const PARTNERS: usize = 16;
 
+/// The decisions of a run that are nearest to an aim, with the distance, the nearest first.
+#[derive(Clone, Debug, Default)]
+struct Nearest(Vec<(u32, usize)>);
+
+impl Nearest {
+    fn note(&mut self, index: usize, distance: Option<u32>) {
+        let Some(distance) = distance else {
+            return;
+        };
+        // Both sides of a decision are noted one after the other.
+        if let Some(at) = self.0.iter().position(|(_, known)| *known == index) {
+            if self.0[at].0 <= distance {
+                return;
+            }
+            self.0.remove(at);
+        }
+        let at = self.0.partition_point(|(known, _)| *known <= distance);
+        self.0.insert(at, (distance, index));
+        self.0.truncate(NEAR);
+    }
+
+    fn distance(&self) -> Option<u32> {
+        self.0.first().map(|(distance, _)| *distance)
+    }
+}
+
 impl Search<'_> {
-    /// Offers all ways in which the run could have gone otherwise.
+    /// Offers all ways in which the run could have gone otherwise, to all aims.
     pub(super) fn offer(&mut self, run: RunId, traced: &Traced) {
+        self.offer_to(0..self.aims.len(), run, traced);
+    }
+
+    /// Offers all ways in which the run could have gone otherwise, to some aims.
+    pub(super) fn offer_to(&mut self, aims: Range<usize>, run: RunId, traced: &Traced) {
+        let aims: Vec<usize> = aims
+            .filter(|aim| self.aims[*aim].state == State::Open)
+            .collect();
+        let mut nearest = vec![Nearest::default(); aims.len()];
         let generation = self.runs[run as usize].generation;
-        let mut nearest = UNKNOWN;
+        let mut standings = Standings::new(self.analysis, self.sites, traced);
         for (index, place) in places(self.sites, traced)
             .into_iter()
             .enumerate()
             .take(MOST_WAYS)
         {
             let decision = &traced.decisions[index];
-            let standing = self.guide.standing(self.sites, traced, decision);
-            let mut distance = |value| {
-                let distance = standing.behind(value).unwrap_or(UNKNOWN);
-                nearest = nearest.min(distance);
-                distance
-            };
-            distance(decision.value);
+            let standing = standings.of(decision);
+            for (aim, nearest) in aims.iter().zip(&mut nearest) {
+                let guide = &self.aims[*aim].guide;
+                nearest.note(index, guide.behind(&standing, decision.value));
+            }
             if decision.repeated {
                 continue;
             }
@@ -60,46 +101,103 @@ impl Search<'_> {
             }
             for (goal, value) in ways {
                 let side = path::side(self.sites, decision, value);
-                self.queue.offer(Way {
-                    candidate: Candidate {
-                        run,
-                        goal,
-                        site: decision.site,
-                        levels: place.levels(value, side),
-                        path: path::extend(before, decision.site.0, decision.choice, value),
-                        depth: number,
-                        calls: 0,
-                    },
-                    distance: distance(value),
-                    generation,
-                });
-            }
-        }
-        if nearest < UNKNOWN {
-            self.nearest = Some(self.nearest.map_or(nearest, |known| known.min(nearest)));
-        }
-        if self.options.has(Heuristic::Structure) {
-            for structure in structures(traced) {
-                self.offer_change(run, structure.goal, structure.name, nearest + STRUCTURE);
-            }
-            let arguments = self.runs[run as usize].scenario.argv.len() as u32;
-            for argument in 0..=arguments {
-                for is_option in [true, false] {
-                    let goal = Goal::Insert {
-                        argument,
-                        is_option,
-                    };
-                    let name = mix(0x696e_7365 ^ u64::from(argument * 2 + u32::from(is_option)));
-                    self.offer_change(run, goal, name, nearest + STRUCTURE);
+                let candidate = Candidate {
+                    run,
+                    goal,
+                    site: decision.site,
+                    levels: place.levels(value, side),
+                    path: path::extend(before, decision.site.0, decision.choice, value),
+                    depth: number,
+                    calls: 0,
+                };
+                for (aim, nearest) in aims.iter().zip(&mut nearest) {
+                    let Aim { guide, queue, .. } = &mut self.aims[*aim];
+                    let distance = guide.behind(&standing, value);
+                    nearest.note(index, distance);
+                    queue.offer(Way {
+                        candidate,
+                        distance: distance.unwrap_or(UNKNOWN),
+                        generation,
+                        aim: *aim as u32,
+                        place: standing.place,
+                    });
                 }
+            }
+        }
+        for (aim, nearest) in aims.into_iter().zip(nearest) {
+            let distance = nearest.distance().unwrap_or(UNKNOWN);
+            if distance < UNKNOWN && aim == 0 {
+                self.nearest = Some(self.nearest.map_or(distance, |known| known.min(distance)));
+            }
+            if self.options.has(Heuristic::Structure) {
+                let near: Vec<usize> = nearest.0.iter().map(|(_, index)| *index).collect();
+                self.offer_structures(aim, run, traced, &near, distance + STRUCTURE);
             }
         }
     }
 
+    /// Offers other structures of a run's input; `near` are its decisions that are nearest to the aim.
+    fn offer_structures(
+        &mut self,
+        aim: usize,
+        run: RunId,
+        traced: &Traced,
+        near: &[usize],
+        distance: u32,
+    ) {
+        for structure in structures(traced) {
+            self.offer_change(aim, run, structure.goal, structure.name, distance);
+        }
+        let arguments = self.runs[run as usize].scenario.argv.len() as u32;
+        for argument in 0..=arguments {
+            for is_option in [true, false] {
+                let goal = Goal::Insert {
+                    argument,
+                    is_option,
+                };
+                let name = mix(0x696e_7365 ^ u64::from(argument * 2 + u32::from(is_option)));
+                self.offer_change(aim, run, goal, name, distance);
+            }
+        }
+        let scenario = &self.runs[run as usize].scenario;
+        for (edit, far) in structure::changes(scenario, traced, near) {
+            self.offer_edit(aim, run, edit, Means::Structure, distance + far);
+        }
+    }
+
+    /// Offers a change that no solver makes.
+    pub(super) fn offer_edit(
+        &mut self,
+        aim: usize,
+        run: RunId,
+        edit: Edit,
+        means: Means,
+        distance: u32,
+    ) {
+        let next = self.edits.len() as u32;
+        let number = match self.edit_numbers.entry((edit, means)) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(new) => {
+                self.edits.push(new.key().0.clone());
+                self.edit_means.push(means);
+                *new.insert(next)
+            }
+        };
+        let name = mix(0x6564_6974 ^ u64::from(number));
+        self.offer_change(aim, run, Goal::Edit { number }, name, distance);
+    }
+
     /// A change of structure; such changes of different runs are different ways, but attempts at the same thing.
-    fn offer_change(&mut self, run: RunId, goal: Goal, name: u64, distance: u32) {
+    pub(super) fn offer_change(
+        &mut self,
+        aim: usize,
+        run: RunId,
+        goal: Goal,
+        name: u64,
+        distance: u32,
+    ) {
         let generation = self.runs[run as usize].generation;
-        self.queue.offer(Way {
+        self.aims[aim].queue.offer(Way {
             candidate: Candidate {
                 run,
                 goal,
@@ -111,6 +209,8 @@ impl Search<'_> {
             },
             distance,
             generation,
+            aim: aim as u32,
+            place: SiteId(0),
         });
     }
 
@@ -123,16 +223,21 @@ impl Search<'_> {
         let seeds = self.runs.len().min(PARTNERS) as u32;
         for run in 0..seeds {
             for from in (0..seeds).filter(|from| *from != run) {
-                let giver = &self.runs[from as usize].scenario;
-                let arguments = 0..giver.argv.len() as u32;
-                let parts = arguments.flat_map(|index| [Part::Instead(index), Part::Before(index)]);
-                for (number, part) in (0u64..).zip(parts.chain([Part::Data])) {
-                    let [taker, giver] = [run, from].map(|run| &self.runs[run as usize].scenario);
-                    if with_part(taker, giver, part).is_some() {
-                        let name = mix(0x7061_7274 ^ mix(u64::from(from) << 32 | number));
-                        self.offer_change(run, Goal::Take { from, part }, name, nearest + SPLICE);
-                    }
-                }
+                self.offer_parts(0, from, run, nearest + SPLICE);
+            }
+        }
+    }
+
+    /// Offers to take over parts of one run's input in another's.
+    pub(super) fn offer_parts(&mut self, aim: usize, from: RunId, run: RunId, distance: u32) {
+        let giver = &self.runs[from as usize].scenario;
+        let arguments = 0..giver.argv.len() as u32;
+        let parts = arguments.flat_map(|index| [Part::Instead(index), Part::Before(index)]);
+        for (number, part) in (0u64..).zip(parts.chain([Part::Data])) {
+            let [taker, giver] = [run, from].map(|run| &self.runs[run as usize].scenario);
+            if with_part(taker, giver, part).is_some() {
+                let name = mix(0x7061_7274 ^ mix(u64::from(from) << 32 | number));
+                self.offer_change(aim, run, Goal::Take { from, part }, name, distance);
             }
         }
     }

@@ -43,7 +43,7 @@ pub use news::Moment;
 use news::News;
 use parts::First;
 pub(crate) use shape::is_near;
-pub use shape::{ArgumentGroup, Described, Shape};
+pub use shape::{ArgumentGroup, Bounds, Described, Shape};
 use slot::{Attempt, Child, Done, Slot, Tried, Work};
 
 /// Misses that are kept for the report.
@@ -256,6 +256,8 @@ impl<'e> Explorer<'e> {
                     runs: &self.runs,
                     known: &self.known,
                     fixed: &self.fixed,
+                    edits: &[],
+                    shape: &self.options.shape,
                     regenerate: false,
                 };
                 (group.run, work)

@@ -21,6 +21,47 @@ pub enum Shape {
     Near(Box<Scenario>),
     /// As described.
     Described(Box<Described>),
+    /// Made of any of several scenarios.
+    Bounded(Bounds),
+}
+
+/// What inputs are at most that are made of several scenarios.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    pub arguments: usize,
+    /// Bytes of an argument.
+    pub argument: usize,
+    /// Bytes of all that is read.
+    pub data: usize,
+}
+
+impl Bounds {
+    /// Larger than any of the scenarios, but not without end.
+    pub fn around(scenarios: &[Scenario]) -> Bounds {
+        const MORE_ARGUMENTS: usize = 6;
+        let most = |of: fn(&Scenario) -> usize| scenarios.iter().map(of).max().unwrap_or(0);
+        Bounds {
+            arguments: most(|one| one.argv.len()) + MORE_ARGUMENTS,
+            argument: grown(most(longest_argument)),
+            data: grown(most(data)),
+        }
+    }
+
+    fn accepts(&self, scenario: &Scenario) -> bool {
+        scenario.argv.len() <= self.arguments
+            && longest_argument(scenario) <= self.argument
+            && data(scenario) <= self.data
+    }
+}
+
+fn longest_argument(scenario: &Scenario) -> usize {
+    let lengths = scenario.argv.iter().map(|argument| argument.len());
+    lengths.max().unwrap_or(0)
+}
+
+fn data(scenario: &Scenario) -> usize {
+    let files = scenario.files.values().chain(&scenario.streams);
+    scenario.stdin.len() + files.map(|bytes| bytes.len()).sum::<usize>()
 }
 
 /// A shape from nothing.
@@ -49,6 +90,7 @@ impl Shape {
         match self {
             Shape::Near(scenario) => vec![(**scenario).clone()],
             Shape::Described(described) => described.seeds(),
+            Shape::Bounded(_) => Vec::new(),
         }
     }
 
@@ -57,6 +99,7 @@ impl Shape {
         match self {
             Shape::Near(seed) => is_near(seed, scenario),
             Shape::Described(described) => described.accepts(scenario),
+            Shape::Bounded(bounds) => bounds.accepts(scenario),
         }
     }
 }

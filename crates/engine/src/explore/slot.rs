@@ -8,9 +8,10 @@ use parallax_solver::{Answer, Constraint, Model, Statistics};
 
 use super::frontier::Candidate;
 use super::parts::with_part;
-use super::{ExploreError, Options, Programs, Run};
+use super::{ExploreError, Options, Programs, Run, Shape};
 use crate::answers::Note;
 use crate::coverage::{Counter, Coverage};
+use crate::edit::Edit;
 use crate::question::{Goal, Known, Question, Wanted, restructured};
 use crate::replay::{Confirmed, Native};
 use crate::run::End;
@@ -30,6 +31,10 @@ pub struct Work<'w> {
     pub known: &'w HashSet<Scenario>,
     /// Values that fixed things have had, by path and site.
     pub fixed: &'w Known,
+    /// What [`Goal::Edit`] means.
+    pub edits: &'w [Edit],
+    /// Inputs that may be made.
+    pub shape: &'w Shape,
     /// Whether ways that contradict what was decided before are tried without that.
     pub regenerate: bool,
 }
@@ -78,7 +83,6 @@ pub struct Done {
 }
 
 pub struct Slot<'e> {
-    options: &'e Options,
     sites: &'e SiteMap,
     worker: Worker<'e>,
 }
@@ -97,11 +101,7 @@ impl<'e> Slot<'e> {
         };
         let mut worker = Worker::new(programs, means, sites)?;
         worker.listen();
-        Ok(Slot {
-            options,
-            sites,
-            worker,
-        })
+        Ok(Slot { sites, worker })
     }
 
     /// Another slot of the same exploration.
@@ -184,6 +184,7 @@ impl<'e> Slot<'e> {
                         let from = &work.runs[from as usize].scenario;
                         with_part(work.scenario, from, part)
                     }
+                    Goal::Edit { number } => work.edits[number as usize].apply(work.scenario),
                     goal => restructured(work.scenario, goal, &traced.sources),
                 }),
                 Question::Solve { prefix, goal } => match inquiry.solve(prefix, &goal) {
@@ -220,7 +221,7 @@ impl<'e> Slot<'e> {
             };
             let changed = changed.map(|changed| {
                 changed.filter(|scenario| {
-                    self.options.shape.accepts(scenario)
+                    work.shape.accepts(scenario)
                         && !work.known.contains(scenario)
                         && made.insert(scenario.clone())
                 })

@@ -1,0 +1,224 @@
+//! What could make a branch go the other way that no choice of input bytes turns round on the paths that are known.
+//!
+//! A condition that is concrete rests on variables that got their values elsewhere. Statements that give them other values are
+//! what has to run (KATCH's definition switching), those first that are known to give what the condition needs. From
+//! right-hand sides that are no constants the search goes on to what they read, up to functions
+//! outside of the program of which it is known what they answer to: `getopt`, comparisons, `getenv`.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use parallax_analysis::definitions::{Definition, Definitions, Read, Value, Writes, judge};
+use parallax_analysis::effects::{Effects, base_of};
+use parallax_analysis::preconditions::Values;
+use parallax_analysis::words::{self, OptionWord, Source};
+use parallax_analysis::{Analysis, BlockId, FunctionId, Spot};
+
+use super::ran::Ran;
+
+/// What can be done about a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Let this block run: it gives a variable another value.
+    Define(BlockId),
+    /// Add one of these options.
+    Options(Vec<OptionWord>),
+    /// Let a word be one of these texts.
+    Texts(Vec<Vec<u8>>),
+    /// Set this environment variable.
+    Variable(Vec<u8>),
+    /// Let what runs already run more often: it counts.
+    Repeat,
+    /// What gives the value that is needed runs already, but not in time.
+    Reorder,
+}
+
+/// A remedy, and how far-fetched it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    pub cost: u32,
+    pub remedy: Remedy,
+}
+
+/// Right-hand sides that are gone through at most.
+const DEEPEST: u32 = 6;
+/// Definitions of one thing that are looked at.
+const MOST_DEFINITIONS: usize = 64;
+/// More options than this that would do say nothing about which.
+const MOST_OPTIONS: usize = 12;
+/// The same of texts.
+const MOST_TEXTS: usize = 24;
+/// Advice on one branch.
+const MOST_ADVICE: usize = 16;
+/// It cannot be told from the code whether a definition gives what is needed.
+const UNSURE: u32 = 2;
+
+/// Answers what could be done.
+pub struct Adviser<'a> {
+    analysis: &'a Analysis,
+    definitions: Definitions<'a>,
+    getopts: Vec<Spot>,
+}
+
+/// What all searches in a program share.
+#[derive(Clone)]
+pub struct Facts {
+    writes: Arc<Writes>,
+    getopts: Vec<Spot>,
+}
+
+impl Facts {
+    pub fn of(analysis: &Analysis) -> Facts {
+        Facts {
+            writes: Arc::new(Writes::new(&analysis.program, &analysis.points)),
+            getopts: words::getopt_calls(&analysis.program),
+        }
+    }
+}
+
+impl<'a> Adviser<'a> {
+    pub fn new(analysis: &'a Analysis, effects: &'a Effects<'a>, facts: Facts) -> Adviser<'a> {
+        let Analysis {
+            program,
+            calls,
+            points,
+            ..
+        } = analysis;
+        Adviser {
+            analysis,
+            definitions: Definitions::with(program, calls, points, effects, facts.writes),
+            getopts: facts.getopts,
+        }
+    }
+
+    /// What could lead from a branch to its side, in a run that executed this; the best first.
+    pub fn advise(&self, branch: BlockId, side: BlockId, ran: &Ran) -> Vec<Advice> {
+        let mut inquiry = Inquiry {
+            adviser: self,
+            ran,
+            seen: HashSet::new(),
+            found: Vec::new(),
+        };
+        for need in self.definitions.needs(branch, side) {
+            let wanted = need.values.as_ref().map(|values| (need.mask, values));
+            inquiry.follow(&need.read, need.definitions, wanted, 0);
+        }
+        let mut found = inquiry.found;
+        found.sort_by_key(|advice| advice.cost);
+        let mut distinct: Vec<Advice> = Vec::new();
+        for advice in found {
+            if !distinct.iter().any(|known| known.remedy == advice.remedy) {
+                distinct.push(advice);
+            }
+        }
+        distinct.truncate(MOST_ADVICE);
+        distinct
+    }
+}
+
+impl Adviser<'_> {
+    /// The words that a function is found by in tables.
+    pub fn names_of(&self, function: FunctionId) -> Option<Remedy> {
+        let names = words::names_of(&self.analysis.program, function);
+        let is_useful = (1..=MOST_TEXTS).contains(&names.len());
+        is_useful.then(|| Remedy::Texts(names.into_iter().map(<[u8]>::to_vec).collect()))
+    }
+}
+
+struct Inquiry<'i, 'a> {
+    adviser: &'i Adviser<'a>,
+    ran: &'i Ran,
+    seen: HashSet<Read>,
+    found: Vec<Advice>,
+}
+
+/// Which bits of something have to be in which set.
+type Wanted<'v> = Option<(u64, &'v Values)>;
+
+impl Inquiry<'_, '_> {
+    fn follow(
+        &mut self,
+        read: &Read,
+        definitions: Vec<Definition>,
+        wanted: Wanted<'_>,
+        depth: u32,
+    ) {
+        if depth > DEEPEST || !self.seen.insert(read.clone()) {
+            return;
+        }
+        let values = wanted.map(|(_, values)| values);
+        self.outside(read, values, depth);
+        for definition in definitions.into_iter().take(MOST_DEFINITIONS) {
+            let Some(spot) = definition.spot else {
+                continue;
+            };
+            if definition.fits == Some(false) {
+                continue;
+            }
+            let alternative = &definition.alternative;
+            let block = alternative.by_way_of.unwrap_or(spot.block);
+            if !self.ran.has(block) {
+                let unsure = match definition.fits {
+                    Some(true) => 0,
+                    _ => UNSURE,
+                };
+                self.add(depth + unsure, Remedy::Define(block));
+            } else if definition.fits == Some(true) {
+                self.add(depth, Remedy::Reorder);
+            }
+            if let Value::Computed(reads) = &alternative.value {
+                let wanted = wanted.filter(|_| alternative.is_copy);
+                if !alternative.is_copy && self.counts(read, reads) && self.ran.has(block) {
+                    self.add(depth, Remedy::Repeat);
+                }
+                for read in reads {
+                    let mut further = self.adviser.definitions.of_read(read);
+                    if let Some((mask, values)) = wanted {
+                        judge(&mut further, mask, Some(values));
+                    }
+                    self.follow(read, further, wanted, depth + 1);
+                }
+            }
+        }
+    }
+
+    /// Whether a variable is computed from itself.
+    fn counts(&self, variable: &Read, reads: &[Read]) -> bool {
+        let program = &self.adviser.analysis.program;
+        let base = |read: &Read| match read {
+            Read::Memory { spot, address, .. } => {
+                base_of(program, program.block(spot.block).function, *address)
+            }
+            _ => None,
+        };
+        let known = base(variable);
+        known.is_some() && reads.iter().any(|read| base(read) == known)
+    }
+
+    /// What functions outside of the program have to do with it.
+    fn outside(&mut self, read: &Read, values: Option<&Values>, depth: u32) {
+        let program = &self.adviser.analysis.program;
+        let source = match read {
+            Read::Result(spot) => words::source_of(program, *spot, values),
+            Read::Memory { .. } => {
+                let options = words::flags_of(program, &self.adviser.getopts, read, values);
+                Some(Source::Options(options))
+            }
+            Read::Parameter(..) => None,
+        };
+        match source {
+            Some(Source::Options(options)) if (1..=MOST_OPTIONS).contains(&options.len()) => {
+                self.add(depth, Remedy::Options(options));
+            }
+            Some(Source::Texts(texts)) if (1..=MOST_TEXTS).contains(&texts.len()) => {
+                self.add(depth, Remedy::Texts(texts));
+            }
+            Some(Source::Variable(name)) => self.add(depth, Remedy::Variable(name)),
+            Some(Source::Options(_) | Source::Texts(_)) | None => {}
+        }
+    }
+
+    fn add(&mut self, cost: u32, remedy: Remedy) {
+        self.found.push(Advice { cost, remedy });
+    }
+}

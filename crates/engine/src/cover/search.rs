@@ -1,0 +1,432 @@
+//! The search for one target: tries ways, takes in what became of them, and tells what it came to.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use parallax_abi::SiteId;
+use parallax_analysis::{Analysis, BlockId};
+
+use super::aims::{Aim, Waiting};
+use super::queue::Way;
+use super::ran::{Counters, Ran, Seen};
+use super::remedies::Adviser;
+use super::{Heuristic, Means, Observer, Obstacle, Options, Progress, Step, Verdict, ways};
+use crate::edit::Edit;
+use crate::explore::frontier::RunId;
+use crate::explore::slot::{Attempt, Child, Slot, Tried, Work};
+use crate::explore::{ExploreError, Run, Shape, loss_names};
+use crate::parallel::in_parallel;
+use crate::question::{Goal, Known};
+use crate::run::End;
+use crate::scenario::Scenario;
+use crate::sites::SiteMap;
+use crate::worker::Traced;
+
+/// Ways that are tried before the next ones are chosen: looking ahead of the best one costs little.
+const BATCH: usize = 8;
+/// Traces of runs that are kept; others are made again when they are needed.
+const TRACES: usize = 256;
+/// Inputs on which the program crashes that are looked at when the search is over.
+const CRASHES: usize = 8;
+
+/// How a run was made.
+struct Origin {
+    parent: RunId,
+    means: Means,
+    site: Option<SiteId>,
+    distance: Option<u32>,
+}
+
+/// What a search works with.
+#[derive(Clone, Copy)]
+pub struct Around<'s> {
+    pub options: &'s Options,
+    pub analysis: &'s Analysis,
+    pub sites: &'s SiteMap,
+    pub counters: &'s Counters,
+    pub adviser: &'s Adviser<'s>,
+    /// Inputs that may be made.
+    pub shape: &'s Shape,
+}
+
+/// A search for one target.
+pub struct Search<'s> {
+    pub(super) options: &'s Options,
+    pub(super) analysis: &'s Analysis,
+    pub(super) sites: &'s SiteMap,
+    pub(super) counters: &'s Counters,
+    pub(super) adviser: &'s Adviser<'s>,
+    shape: &'s Shape,
+    started: Instant,
+    /// The first one is the target.
+    pub(super) aims: Vec<Aim<'s>>,
+    pub(super) waiting: Vec<Waiting>,
+    /// Blocks that are or were aims.
+    pub(super) wanted: HashSet<BlockId>,
+    /// Counts what was chosen, so that aims take turns.
+    pub(super) turn: usize,
+    /// Ways that were tried, by the path that they make.
+    pub(super) tried: HashSet<u64>,
+    /// What [`Goal::Edit`] means.
+    pub(super) edits: Vec<Edit>,
+    pub(super) edit_means: Vec<Means>,
+    pub(super) edit_numbers: HashMap<(Edit, Means), u32>,
+    pub(super) runs: Vec<Run>,
+    /// What each run executed.
+    pub(super) executed: Vec<Ran>,
+    /// Of each run; `None` for what was given.
+    origins: Vec<Option<Origin>>,
+    /// Runs whose traces are kept, oldest first.
+    kept: VecDeque<RunId>,
+    known: HashSet<Scenario>,
+    pub(super) paths: HashSet<u64>,
+    pub(super) fixed: Known,
+    pub(super) losses: BTreeMap<String, u64>,
+    /// Least number of decisions between anything that ran and the target.
+    pub(super) nearest: Option<u32>,
+    /// The nearest branch that could not be got past; `contradicts` is there if all attempts at that distance were
+    /// contradictions.
+    obstacle: Option<Obstacle>,
+    pub(super) traced_runs: u64,
+    /// Inputs on which the program was ended by a signal, one for each place.
+    pub(super) crashes: Vec<Crash>,
+}
+
+/// A run that was ended by a signal.
+pub struct Crash {
+    pub scenario: Scenario,
+    /// Decisions until then.
+    pub depth: usize,
+    /// The last decision.
+    site: Option<SiteId>,
+}
+
+impl<'s> Search<'s> {
+    pub fn new(around: Around<'s>, target: Aim<'s>, started: Instant) -> Search<'s> {
+        Search {
+            options: around.options,
+            analysis: around.analysis,
+            sites: around.sites,
+            counters: around.counters,
+            adviser: around.adviser,
+            shape: around.shape,
+            started,
+            wanted: target.blocks.iter().copied().collect(),
+            aims: vec![target],
+            waiting: Vec::new(),
+            turn: 0,
+            tried: HashSet::new(),
+            edits: Vec::new(),
+            edit_means: Vec::new(),
+            edit_numbers: HashMap::new(),
+            runs: Vec::new(),
+            executed: Vec::new(),
+            origins: Vec::new(),
+            kept: VecDeque::new(),
+            known: HashSet::new(),
+            paths: HashSet::new(),
+            fixed: Known::new(),
+            losses: BTreeMap::new(),
+            nearest: None,
+            obstacle: None,
+            traced_runs: 0,
+            crashes: Vec::new(),
+        }
+    }
+}
+
+impl Search<'_> {
+    pub fn run(
+        &mut self,
+        slots: &mut [Slot<'_>],
+        seeds: &[Child],
+        observer: &mut dyn Observer,
+    ) -> Result<(Verdict, bool), ExploreError> {
+        let executed: Vec<Ran> = seeds.iter().map(|seed| self.ran(seed)).collect();
+        if let Some(seed) = executed.iter().position(|ran| self.reaches(ran)) {
+            return Ok((Verdict::Suite(seed), false));
+        }
+        for (seed, ran) in seeds.iter().zip(executed) {
+            if self.known.insert(seed.scenario.clone()) {
+                self.add(&seed.scenario, &seed.traced, ran, None);
+            }
+        }
+        self.offer_splices();
+        loop {
+            observer.progress(&Progress {
+                runs: self.traced_runs,
+                distance: self.nearest,
+                open: self.aims.iter().map(|aim| aim.queue.len() as u64).sum(),
+            });
+            if observer.stop() {
+                return Ok((self.failed(), true));
+            }
+            let budget = &self.options.explore;
+            let is_late = budget
+                .time
+                .is_some_and(|time| self.started.elapsed() >= time);
+            let left = budget.runs.map_or(BATCH, |runs| {
+                usize::try_from(runs.saturating_sub(self.traced_runs)).unwrap_or(BATCH)
+            });
+            if is_late || left == 0 {
+                return Ok((self.failed(), false));
+            }
+            self.look_around();
+            let ways = self.choose(BATCH.min(left));
+            if ways.is_empty() {
+                return Ok((self.failed(), false));
+            }
+            for (way, attempt) in self.try_all(slots, ways)? {
+                if let Some(verdict) = self.merge(way, attempt) {
+                    return Ok((verdict, false));
+                }
+            }
+        }
+    }
+
+    /// Tries ways, those of different runs at the same time.
+    fn try_all(
+        &mut self,
+        slots: &mut [Slot<'_>],
+        ways: Vec<Way>,
+    ) -> Result<Vec<(Way, Attempt)>, ExploreError> {
+        let mut groups: BTreeMap<RunId, Vec<Way>> = BTreeMap::new();
+        for way in ways {
+            groups.entry(way.candidate.run).or_default().push(way);
+        }
+        let groups: Vec<(RunId, Vec<Way>)> = groups.into_iter().collect();
+        let mut tried = Vec::new();
+        for groups in groups.chunks(slots.len()) {
+            let work = |(run, ways): &(RunId, Vec<Way>)| {
+                let run = &self.runs[*run as usize];
+                Work {
+                    scenario: &run.scenario,
+                    traced: run.traced.clone(),
+                    candidates: ways.iter().map(|way| way.candidate).collect(),
+                    runs: &self.runs,
+                    known: &self.known,
+                    fixed: &self.fixed,
+                    edits: &self.edits,
+                    shape: self.shape,
+                    regenerate: self.options.has(Heuristic::Regenerate),
+                }
+            };
+            let tasks = slots.iter_mut().zip(groups.iter().map(work)).collect();
+            let jobs = self.options.explore.jobs;
+            let results = in_parallel(jobs, tasks, |(slot, work)| slot.work(work));
+            for ((run, ways), done) in groups.iter().zip(results) {
+                let done = done?;
+                if let Some(traced) = done.traced {
+                    self.traced_runs += 1;
+                    self.keep(*run, traced);
+                }
+                tried.extend(ways.iter().copied().zip(done.attempts));
+            }
+        }
+        Ok(tried)
+    }
+
+    /// Takes in what became of a way; the verdict if it has reached the target.
+    fn merge(&mut self, way: Way, attempt: Attempt) -> Option<Verdict> {
+        let is_place = way.candidate.goal.has_place();
+        match attempt.result {
+            Tried::Infeasible { against } => {
+                if is_place {
+                    self.failed_at(way, Some(against));
+                }
+            }
+            Tried::Undecided => self.failed_at(way, None),
+            // An input would go there, but it may not be made, or it has been run and did not.
+            Tried::Rejected => {
+                if is_place {
+                    self.failed_at(way, None);
+                }
+            }
+            Tried::Ran(child) => {
+                self.traced_runs += 1;
+                let origin = Origin {
+                    parent: way.candidate.run,
+                    means: match way.candidate.goal {
+                        _ if way.aim > 0 => Means::Switch,
+                        Goal::Edit { number } => self.edit_means[number as usize],
+                        Goal::Take { .. } => Means::Splice,
+                        _ if child.gave_up.is_some() => Means::Regenerate,
+                        Goal::Grow { .. }
+                        | Goal::Cut { .. }
+                        | Goal::Drop { .. }
+                        | Goal::Insert { .. } => Means::Structure,
+                        _ => Means::Greedy,
+                    },
+                    site: is_place.then_some(way.place),
+                    distance: (way.distance < ways::UNKNOWN).then_some(way.distance),
+                };
+                self.note_end(&child);
+                let ran = self.ran(&child);
+                if self.reaches(&ran) {
+                    let mut steps = self.steps(way.candidate.run);
+                    steps.push(Step {
+                        means: origin.means,
+                        site: origin.site,
+                        scenario: child.scenario.clone(),
+                        distance: origin.distance,
+                    });
+                    return Some(Verdict::Covered {
+                        scenario: child.scenario,
+                        steps,
+                    });
+                }
+                if let Some(against) = child.gave_up {
+                    self.failed_at(way, Some(against));
+                } else if child.went == Some(false) {
+                    self.failed_at(way, None);
+                }
+                if self.known.insert(child.scenario.clone()) {
+                    self.add(&child.scenario, &child.traced, ran, Some(origin));
+                }
+            }
+        }
+        None
+    }
+
+    fn note_end(&mut self, child: &Child) {
+        let decisions = &child.traced.decisions;
+        let site = decisions.last().map(|decision| decision.site);
+        let is_known = self.crashes.iter().any(|known| known.site == site);
+        if matches!(child.end, End::Signal(_)) && !is_known && self.crashes.len() < CRASHES {
+            self.crashes.push(Crash {
+                scenario: child.scenario.clone(),
+                depth: decisions.len(),
+                site,
+            });
+        }
+    }
+
+    fn ran(&self, child: &Child) -> Ran {
+        self.counters.ran(&child.ran)
+    }
+
+    fn reaches(&self, ran: &Ran) -> bool {
+        ran.has_any(&self.aims[0].blocks)
+    }
+
+    /// Takes in a run and offers its ways.
+    fn add(&mut self, scenario: &Scenario, traced: &Arc<Traced>, ran: Ran, origin: Option<Origin>) {
+        for (name, count) in loss_names(traced) {
+            *self.losses.entry(name).or_default() += count;
+        }
+        let generation = match &origin {
+            Some(origin) => self.runs[origin.parent as usize].generation + 1,
+            None => 0,
+        };
+        let run = self.runs.len() as RunId;
+        self.runs.push(Run {
+            scenario: scenario.clone(),
+            generation,
+            traced: None,
+        });
+        self.executed.push(ran);
+        self.origins.push(origin);
+        self.note_run(run);
+        if self.paths.insert(traced.exact_path()) {
+            self.offer(run, traced);
+            self.keep(run, Arc::clone(traced));
+        }
+    }
+
+    fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
+        self.runs[run as usize].traced = Some(traced);
+        self.kept.push_back(run);
+        if self.kept.len() > TRACES
+            && let Some(oldest) = self.kept.pop_front()
+        {
+            self.runs[oldest as usize].traced = None;
+        }
+    }
+
+    fn failed_at(&mut self, way: Way, against: Option<Vec<SiteId>>) {
+        if way.distance >= ways::UNKNOWN || way.aim > 0 {
+            return;
+        }
+        match &mut self.obstacle {
+            Some(known) if known.distance < way.distance => {}
+            Some(known) if known.distance == way.distance => {
+                known.prefixes += 1;
+                if against.is_none() {
+                    known.contradicts = None;
+                }
+            }
+            _ => {
+                self.obstacle = Some(Obstacle {
+                    site: way.place,
+                    distance: way.distance,
+                    scenario: self.runs[way.candidate.run as usize].scenario.clone(),
+                    contradicts: against,
+                    prefixes: 1,
+                    is_concrete: false,
+                });
+            }
+        }
+    }
+
+    /// What is said when the target was not reached.
+    fn failed(&mut self) -> Verdict {
+        let mut obstacle = self.obstacle.take();
+        let concrete = self.concrete_obstacle();
+        if let Some(concrete) = concrete
+            && obstacle
+                .as_ref()
+                .is_none_or(|known| concrete.distance < known.distance)
+        {
+            obstacle = Some(concrete);
+        }
+        match &obstacle {
+            // What leads to it directly was tried, and each time something on the way there forbade it.
+            Some(Obstacle {
+                distance: 0,
+                contradicts: Some(_),
+                ..
+            }) => Verdict::Infeasible(obstacle),
+            _ if self.aims[0].guide.is_refuted => Verdict::Infeasible(obstacle),
+            None => Verdict::Missed,
+            _ => Verdict::Blocked(obstacle),
+        }
+    }
+
+    /// The branch that runs came to nearest to the target, whether it depends on input or not.
+    fn concrete_obstacle(&self) -> Option<Obstacle> {
+        let run = self.aims[0].nearest_run()?;
+        let seen = Seen {
+            analysis: self.analysis,
+            counters: self.counters,
+            ran: &self.executed[run as usize],
+        };
+        let blocked = seen.blocked(&self.aims[0].guide).into_iter().next()?;
+        let branch = self.analysis.program.block(blocked.branch);
+        Some(Obstacle {
+            site: SiteId(branch.end.site),
+            distance: blocked.distance,
+            scenario: self.runs[run as usize].scenario.clone(),
+            contradicts: None,
+            prefixes: 0,
+            is_concrete: true,
+        })
+    }
+
+    /// How a run came about.
+    fn steps(&self, run: RunId) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut at = run;
+        while let Some(origin) = &self.origins[at as usize] {
+            steps.push(Step {
+                means: origin.means,
+                site: origin.site,
+                scenario: self.runs[at as usize].scenario.clone(),
+                distance: origin.distance,
+            });
+            at = origin.parent;
+        }
+        steps.reverse();
+        steps
+    }
+}
