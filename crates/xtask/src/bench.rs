@@ -7,6 +7,7 @@
 //! measured once, on another day, and include solving, which tracing does not.
 
 mod amplification;
+mod covering;
 mod exploration;
 
 use crate::coreutils::Place;
@@ -167,6 +168,8 @@ pub enum Part {
     Runs,
     Exploration,
     Amplification,
+    /// Lines that the parts of `cover` reach, and what the static analyses cost
+    Cover,
     Replays,
     /// What recording coreutils' tests costs
     Recording,
@@ -191,6 +194,9 @@ pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     }
     if is_wanted(Part::Amplification) {
         bench.amplification(&mut text)?;
+    }
+    if is_wanted(Part::Cover) {
+        bench.covering(&mut text)?;
     }
     if is_wanted(Part::Replays) {
         text.push('\n');
