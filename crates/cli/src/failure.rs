@@ -67,6 +67,12 @@ impl Failure {
         }
     }
 
+    /// What is wrong and why, in one line.
+    pub fn in_a_line(&self) -> String {
+        let parts = std::iter::once(&self.message).chain(&self.causes);
+        parts.map(String::as_str).collect::<Vec<_>>().join(": ")
+    }
+
     pub fn cause(mut self, cause: impl Into<String>) -> Failure {
         self.causes.push(cause.into());
         self

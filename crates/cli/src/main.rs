@@ -7,6 +7,7 @@ mod exit;
 mod failure;
 mod report;
 mod size;
+mod testfile;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +17,7 @@ use parallax_capture::{Compiler, driver};
 
 use commands::{
     amplify, analyse, build, cc, clean, cover, coverage, diverge, doctor, explore, init, record,
-    replay, scenario, scenarios, schema, targets, trace, variant,
+    replay, scenario, scenarios, schema, targets, trace, variant, why,
 };
 use console::Palette;
 use exit::Exit;
@@ -49,6 +50,7 @@ enum Command {
     Trace(trace::Arguments),
     Coverage(coverage::Arguments),
     Targets(targets::Arguments),
+    Why(why::Arguments),
     Doctor(doctor::Arguments),
     Variant(variant::Arguments),
     #[command(hide = true)]
@@ -95,6 +97,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Doctor(arguments) => doctor::run(arguments),
         Command::Variant(arguments) => variant::run(arguments),
         Command::Targets(arguments) => targets::run(&arguments),
+        Command::Why(arguments) => why::run(&arguments),
         Command::Analyse(arguments) => analyse::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Cc(_) => Ok(Exit::Clean),

@@ -9,6 +9,7 @@ use parallax_scenario::Bytes;
 use rusqlite::{OptionalExtension, Transaction};
 
 use crate::error::StoreError;
+use crate::scenarios::Origin;
 use crate::{Store, program_number};
 
 /// A counter of a covered program: of a block, or of one side of a branch.
@@ -24,6 +25,15 @@ pub struct Covered {
     /// How many blocks.
     pub blocks: u64,
     /// All counters that were not zero, sides of branches included.
+    pub counters: BTreeSet<Block>,
+}
+
+/// What one of several scenarios covers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// Its name.
+    pub scenario: String,
+    pub origin: Origin,
     pub counters: BTreeSet<Block>,
 }
 
@@ -65,20 +75,29 @@ impl Store {
         Ok(Some(Covered { blocks, counters }))
     }
 
-    /// Everything that any scenario covers in a build.
-    pub fn coverage_of_all(&self, build: &str) -> Result<BTreeSet<Block>, StoreError> {
-        let rows: Vec<Vec<u8>> = self.read(|transaction| {
+    /// What each scenario covers in a build, as far as that was measured, in the order in which they came.
+    pub fn coverages(&self, build: &str) -> Result<Vec<Measured>, StoreError> {
+        let rows: Vec<(String, String, Vec<u8>)> = self.read(|transaction| {
             let mut statement = transaction.prepare(
-                "SELECT c.counters FROM coverage c JOIN build b ON b.id = c.build WHERE b.identity = ?1",
+                "SELECT s.id, s.origin, c.counters FROM coverage c JOIN build b ON b.id = c.build
+                 JOIN scenario s ON s.id = c.scenario WHERE b.identity = ?1 ORDER BY s.rowid",
             )?;
-            let rows = statement.query_map([build], |row| row.get(0))?;
+            let rows =
+                statement.query_map([build], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             Ok(rows.collect::<Result<_, _>>()?)
         })?;
-        let mut all = BTreeSet::new();
-        for bytes in rows {
-            all.extend(decode(&bytes).ok_or_else(|| self.damaged("coverage is cut off"))?);
-        }
-        Ok(all)
+        let measured = |(scenario, origin, bytes): (String, String, Vec<u8>)| {
+            let origin = origin
+                .parse()
+                .map_err(|error: String| self.damaged(error))?;
+            let counters = decode(&bytes).ok_or_else(|| self.damaged("coverage is cut off"))?;
+            Ok(Measured {
+                scenario,
+                origin,
+                counters,
+            })
+        };
+        rows.into_iter().map(measured).collect()
     }
 }
 

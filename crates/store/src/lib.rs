@@ -15,6 +15,7 @@ mod blobs;
 mod coverage;
 mod error;
 mod findings;
+pub mod ledger;
 mod lock;
 mod packed;
 mod runs;
@@ -31,7 +32,7 @@ use parallax_scenario::Bytes;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
 pub use blobs::{Amount, hash};
-pub use coverage::{Block, Covered};
+pub use coverage::{Block, Covered, Measured};
 pub use error::StoreError;
 pub use findings::{KeptFinding, State};
 pub use lock::{Holder, Lock, Usage};

@@ -21,15 +21,18 @@ pub enum Origin {
     Added,
     /// From another tool.
     Imported,
+    /// Parallax made it, to run code that nothing else ran.
+    Covering,
     /// Parallax made it.
     Generated,
 }
 
 impl Origin {
-    pub const ALL: [Origin; 4] = [
+    pub const ALL: [Origin; 5] = [
         Origin::Recorded,
         Origin::Added,
         Origin::Imported,
+        Origin::Covering,
         Origin::Generated,
     ];
 
@@ -38,6 +41,7 @@ impl Origin {
             Origin::Recorded => "recorded",
             Origin::Added => "added",
             Origin::Imported => "imported",
+            Origin::Covering => "covering",
             Origin::Generated => "generated",
         }
     }
@@ -138,15 +142,22 @@ impl Prepared<'_> {
 
     fn insert(&self, transaction: &Transaction<'_>, origin: Origin) -> Result<Added, StoreError> {
         let recorded = self.recorded;
-        let known: Option<String> = transaction
+        let known: Option<(String, String)> = transaction
             .query_row(
-                "SELECT result_hash FROM scenario WHERE id = ?1",
+                "SELECT result_hash, origin FROM scenario WHERE id = ?1",
                 [&self.id],
-                |row| row.get(0),
+                |row| Ok((row.get(0)?, row.get(1)?)),
             )
             .optional()?;
-        if let Some(known) = &known {
-            if *known != self.result_hash {
+        if let Some((result, from)) = &known {
+            // What a test turns out to run is worth more than that it was generated once.
+            if from.parse().is_ok_and(|from: Origin| origin < from) {
+                transaction.execute(
+                    "UPDATE scenario SET origin = ?2 WHERE id = ?1",
+                    (&self.id, origin.name()),
+                )?;
+            }
+            if *result != self.result_hash {
                 transaction.execute(
                     "UPDATE scenario SET others = others + 1 WHERE id = ?1",
                     [&self.id],

@@ -98,6 +98,20 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE scenario ADD COLUMN
         unsteady TEXT NOT NULL DEFAULT '[]'; -- JSON: why it may come out otherwise, in words
 ",
+    "
+    CREATE TABLE target (
+        revision TEXT NOT NULL,              -- of the source
+        key TEXT NOT NULL,                   -- names lines that run together
+        file TEXT NOT NULL,
+        lines TEXT NOT NULL,                 -- JSON
+        status TEXT NOT NULL,                -- suite, covered, infeasible, blocked, missed
+        conditions TEXT NOT NULL,            -- hash of what the search was given but for its budget
+        blob TEXT NOT NULL,                  -- JSON: see ledger.rs
+        updated INTEGER NOT NULL,
+        PRIMARY KEY (revision, key)
+    );
+    CREATE INDEX target_file ON target (file);
+",
 ];
 
 /// Version of stores that this program makes.

@@ -26,7 +26,8 @@ impl Store {
             let mut statement = transaction.prepare(
                 "SELECT json_extract(value, '$[1]') FROM scenario, json_each(input_blobs)
                  UNION SELECT json_extract(value, '$[1]') FROM scenario, json_each(result_blobs)
-                 UNION SELECT blob FROM journal",
+                 UNION SELECT blob FROM journal
+                 UNION SELECT blob FROM target",
             )?;
             let names = statement.query_map([], |row| row.get(0))?;
             Ok(names.collect::<Result<_, _>>()?)

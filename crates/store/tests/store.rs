@@ -123,7 +123,13 @@ fn coverage_is_kept_for_each_build() {
         .unwrap();
     assert_eq!(store.coverage(&id, "old").unwrap(), Some(covered(1)));
     assert_eq!(store.coverage(&id, "other").unwrap(), None);
-    assert_eq!(store.coverage_of_all("new").unwrap(), covered(2).counters);
+    let measured = store.coverages("new").unwrap();
+    assert_eq!(measured.len(), 1);
+    assert_eq!(
+        (measured[0].scenario.as_str(), measured[0].origin),
+        (id.as_str(), Origin::Added)
+    );
+    assert_eq!(measured[0].counters, covered(2).counters);
     assert_eq!(store.list(&Filter::default()).unwrap()[0].blocks, Some(1));
 }
 

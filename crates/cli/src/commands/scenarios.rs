@@ -15,8 +15,15 @@ use crate::report::SCHEMA;
 use crate::report::scenario::{command_line, ending, inputs};
 use crate::size::{counted, show_bytes, show_count};
 
-/// Scenarios that explorations start from.
+/// What the project or the user gave: explorations start from it, and it is what covered code is covered by.
 pub const SEEDS: [Origin; 3] = [Origin::Recorded, Origin::Added, Origin::Imported];
+/// What is worth listing: also inputs that were made because they cover something.
+pub const KEPT: [Origin; 4] = [
+    Origin::Recorded,
+    Origin::Added,
+    Origin::Imported,
+    Origin::Covering,
+];
 
 /// List scenarios: command line, size, blocks covered, and which test made them
 #[derive(Debug, clap::Args)]
@@ -37,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = ".")]
     coverage: Option<PathBuf>,
 
-    /// Also those that Parallax generated
+    /// Also those that Parallax made on its way to something else
     #[arg(long)]
     all: bool,
 
@@ -59,11 +66,16 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         test: arguments.test.clone(),
         origins: match arguments.all {
             true => Vec::new(),
-            false => SEEDS.to_vec(),
+            false => KEPT.to_vec(),
         },
     };
     if let Some(tree) = &arguments.coverage {
-        cover::measure(&store, &store.list(&filter)?, tree)?;
+        cover::measure(
+            &store,
+            &store.list(&filter)?,
+            tree,
+            std::slice::from_ref(tree),
+        )?;
     }
     let mut list = Vec::new();
     for id in &arguments.ids {

@@ -7,49 +7,18 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::SCHEMA;
+use crate::commands::patch::Found;
 use crate::console::Palette;
 use crate::size::counted;
 
-/// Lines that run together.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
-    pub file: String,
-    /// Ascending.
-    pub lines: Vec<u32>,
-    pub function: String,
-    /// Programs that have the code.
-    pub programs: Vec<String>,
-    /// Site ids of the blocks.
-    pub blocks: Vec<u64>,
-    /// Some scenario runs it.
-    pub covered: bool,
-}
-
-/// A line without code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
-    pub file: String,
-    pub line: u32,
-    pub why: String,
-}
-
-/// The whole result.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Targets {
-    pub targets: Vec<Target>,
-    pub skipped: Vec<Skipped>,
-    /// How many scenarios say what is covered.
-    pub scenarios: usize,
-}
-
 /// For people; all of it if asked for.
-pub fn text(found: &Targets, all: bool) -> String {
+pub fn text(found: &Found, all: bool) -> String {
     let mut text = String::new();
     for target in &found.targets {
-        if target.covered && !all {
+        if target.covered_by.is_some() && !all {
             continue;
         }
-        let state = match target.covered {
+        let state = match target.covered_by.is_some() {
             true => Palette.good("covered"),
             false => Palette.warn("missed "),
         };
@@ -59,7 +28,7 @@ pub fn text(found: &Targets, all: bool) -> String {
             "{state}  {}  {}  {}",
             Palette.place(&place),
             target.function,
-            Palette.dim(&target.programs.join(" "))
+            Palette.dim(&target.programs(&found.subjects).join(" "))
         );
     }
     let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
@@ -71,7 +40,14 @@ pub fn text(found: &Targets, all: bool) -> String {
             let _ = writeln!(text, "no code  {}  {why}", Palette.place(&place));
         }
     }
-    let covered = found.targets.iter().filter(|target| target.covered).count();
+    if found.targets.is_empty() {
+        let why = match found.skipped.is_empty() {
+            true => "no line of a source file is meant",
+            false => "none of the lines has code in these programs",
+        };
+        let _ = writeln!(text, "there is nothing to cover: {why}");
+    }
+    let covered = found.covered();
     let _ = writeln!(
         text,
         "{}: {covered} covered by {}, {} missed",
@@ -91,7 +67,7 @@ pub fn text(found: &Targets, all: bool) -> String {
 }
 
 /// `3-5,9`.
-fn spans(lines: &[u32]) -> String {
+pub fn spans(lines: &[u32]) -> String {
     let mut spans: Vec<(u32, u32)> = Vec::new();
     for line in lines {
         match spans.last_mut() {
@@ -107,7 +83,7 @@ fn spans(lines: &[u32]) -> String {
 }
 
 /// For programs.
-pub fn json(found: &Targets, time: Duration) -> String {
+pub fn json(found: &Found, command: &str, time: Duration) -> String {
     let targets: Vec<Value> = found
         .targets
         .iter()
@@ -117,11 +93,11 @@ pub fn json(found: &Targets, time: Duration) -> String {
                 "line": target.lines.first(),
                 "lines": target.lines,
                 "function": target.function,
-                "status": if target.covered { "suite" } else { "missed" },
+                "status": if target.covered_by.is_some() { "suite" } else { "missed" },
                 "scenario": null,
                 "steps": [],
                 "why": null,
-                "programs": target.programs,
+                "programs": target.programs(&found.subjects),
                 "blocks": target.blocks.iter().map(|site| format!("{site:016x}")).collect::<Vec<_>>(),
             })
         })
@@ -133,7 +109,7 @@ pub fn json(found: &Targets, time: Duration) -> String {
         .collect();
     let document = json!({
         "schema": SCHEMA,
-        "command": "targets",
+        "command": command,
         "stats": {"runs": 0, "paths": 0, "queries": 0, "seconds": time.as_secs_f64()},
         "losses": [],
         "findings": [],

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use parallax_abi::SiteId;
 
+use crate::coverage::Counter;
 use crate::explore;
 use crate::finding::Finding;
 use crate::scenario::Scenario;
@@ -70,6 +71,19 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress);
     /// Whether to end now.
     fn stop(&self) -> bool;
+    /// A new input was run; it may have reached what else is looked for.
+    fn ran(&mut self, _reached: &Reached<'_>) {}
+}
+
+/// What a new input ran.
+pub struct Reached<'r> {
+    /// The given scenario that the input was made from.
+    pub seed: &'r Scenario,
+    pub scenario: &'r Scenario,
+    /// Everything of the covered program that ran.
+    pub counters: &'r [Counter],
+    /// How the input came about.
+    pub steps: &'r dyn Fn() -> Vec<Step>,
 }
 
 /// How far it is.

@@ -7,6 +7,7 @@ use parallax_abi::SiteId;
 use parallax_analysis::distance::{Distances, OverCalls, Pruned};
 use parallax_analysis::effects::Effects;
 use parallax_analysis::program::Terminator;
+use parallax_analysis::seeds::{self, Closest, Executed};
 use parallax_analysis::{Analysis, BlockId, Spot};
 
 use crate::path::{Choice, DEFAULT, Decision};
@@ -125,6 +126,16 @@ impl<'m> Guide<'m> {
 }
 
 impl Guide<'_> {
+    /// The closest that a run came to the target.
+    pub fn closest(&self, executed: &dyn Executed) -> Option<Closest> {
+        let Analysis { program, graph, .. } = self.analysis;
+        let main = program.function_named("main");
+        let entry = main.and_then(|main| program.function(main).entry());
+        let entries: Vec<BlockId> = entry.into_iter().collect();
+        let (distances, pruned) = (&self.distances, &self.pruned);
+        seeds::closest(program, graph, distances, pruned, executed, &entries)
+    }
+
     /// Decisions between a side of a branch and the target, without returning; `None` if no way is known.
     pub fn beyond(&self, branch: BlockId, side: BlockId) -> Option<u32> {
         let is_pruned = self.pruned.sides.contains(&(branch, side));

@@ -8,8 +8,10 @@
 //! help, the input gets another structure. The target counts as reached when a run of the covered program says so.
 
 mod aims;
+mod counts;
 mod interface;
 pub mod map;
+mod plan;
 mod queue;
 mod ran;
 mod remedies;
@@ -30,10 +32,11 @@ use crate::scenario::Scenario;
 use crate::sites::{ModuleSites, SiteMap};
 
 use aims::Aim;
+pub use counts::{Counts, Seen};
 pub use interface::{
-    Heuristic, Means, Observer, Obstacle, Options, Progress, Step, Summary, Verdict,
+    Heuristic, Means, Observer, Obstacle, Options, Progress, Reached, Step, Summary, Verdict,
 };
-use map::{Guide, Target};
+use map::Target;
 use ran::Counters;
 use remedies::{Adviser, Facts};
 use search::{Around, Search};
@@ -102,10 +105,7 @@ impl<'c> Coverer<'c> {
         let started = Instant::now();
         let executions = |slots: &[Slot<'_>]| slots.iter().map(Slot::runs).sum::<u64>();
         let (before, asked) = (executions(&self.slots), self.queries());
-        let guide = match self.options.has(Heuristic::Preconditions) {
-            true => Guide::with_preconditions(self.analysis, &self.effects, &target.blocks),
-            false => Guide::plain(self.analysis, &target.blocks),
-        };
+        let guide = self.guide(target);
         let adviser = Adviser::new(self.analysis, &self.effects, self.facts.clone());
         let around = Around {
             options: self.options,

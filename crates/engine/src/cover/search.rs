@@ -11,7 +11,9 @@ use super::aims::{Aim, Waiting};
 use super::queue::Way;
 use super::ran::{Counters, Ran, Seen};
 use super::remedies::Adviser;
-use super::{Heuristic, Means, Observer, Obstacle, Options, Progress, Step, Verdict, ways};
+use super::{
+    Heuristic, Means, Observer, Obstacle, Options, Progress, Reached, Step, Verdict, ways,
+};
 use crate::edit::Edit;
 use crate::explore::frontier::RunId;
 use crate::explore::slot::{Attempt, Child, Slot, Tried, Work};
@@ -178,7 +180,7 @@ impl Search<'_> {
                 return Ok((self.failed(), false));
             }
             for (way, attempt) in self.try_all(slots, ways)? {
-                if let Some(verdict) = self.merge(way, attempt) {
+                if let Some(verdict) = self.merge(way, attempt, observer) {
                     return Ok((verdict, false));
                 }
             }
@@ -228,7 +230,12 @@ impl Search<'_> {
     }
 
     /// Takes in what became of a way; the verdict if it has reached the target.
-    fn merge(&mut self, way: Way, attempt: Attempt) -> Option<Verdict> {
+    fn merge(
+        &mut self,
+        way: Way,
+        attempt: Attempt,
+        observer: &mut dyn Observer,
+    ) -> Option<Verdict> {
         let is_place = way.candidate.goal.has_place();
         match attempt.result {
             Tried::Infeasible { against } => {
@@ -263,7 +270,7 @@ impl Search<'_> {
                 };
                 self.note_end(&child);
                 let ran = self.ran(&child);
-                if self.reaches(&ran) {
+                let derivation = || {
                     let mut steps = self.steps(way.candidate.run);
                     steps.push(Step {
                         means: origin.means,
@@ -271,6 +278,16 @@ impl Search<'_> {
                         scenario: child.scenario.clone(),
                         distance: origin.distance,
                     });
+                    steps
+                };
+                observer.ran(&Reached {
+                    seed: self.root(way.candidate.run),
+                    scenario: &child.scenario,
+                    counters: &child.ran,
+                    steps: &derivation,
+                });
+                if self.reaches(&ran) {
+                    let steps = derivation();
                     return Some(Verdict::Covered {
                         scenario: child.scenario,
                         steps,
@@ -411,6 +428,15 @@ impl Search<'_> {
             prefixes: 0,
             is_concrete: true,
         })
+    }
+
+    /// The given scenario that a run was made from.
+    fn root(&self, run: RunId) -> &Scenario {
+        let mut at = run;
+        while let Some(origin) = &self.origins[at as usize] {
+            at = origin.parent;
+        }
+        &self.runs[at as usize].scenario
     }
 
     /// How a run came about.

@@ -16,7 +16,7 @@ mod tests;
 use std::collections::{BTreeMap, HashMap};
 
 use parallax_abi::{SiteId, SiteKind};
-use parallax_record::SiteTable;
+use parallax_record::{FunctionSites, Site, SiteTable};
 
 use crate::sites::ModuleSites;
 pub use region::{Counter, CoverageRegion};
@@ -101,17 +101,26 @@ pub enum Counted {
 
 /// What each counter of a module counts, in order.
 pub fn counted(table: &SiteTable) -> Vec<Counted> {
-    let sites = table.functions.iter().flat_map(|function| &function.sites);
-    sites
-        .flat_map(|site| {
+    let all = counted_by_function(table);
+    all.map(|(_, counted)| counted).collect()
+}
+
+/// What each counter of a module counts, in order, with the function that it is in.
+pub fn counted_by_function(
+    table: &SiteTable,
+) -> impl Iterator<Item = (&FunctionSites, Counted)> + use<'_> {
+    table.functions.iter().flat_map(|function| {
+        let of_site = |site: &Site| {
             let id = SiteId(site.id);
             match SiteKind::from_byte(site.kind) {
                 Some(SiteKind::Block) => vec![Counted::Block(id)],
                 Some(SiteKind::Branch) => vec![Counted::Side(id, false), Counted::Side(id, true)],
                 _ => vec![],
             }
-        })
-        .collect()
+        };
+        let counted = function.sites.iter().flat_map(of_site);
+        counted.map(move |counted| (function, counted))
+    })
 }
 
 /// So many of so many.

@@ -77,6 +77,7 @@ impl BuildSettings {
 #[serde(default, deny_unknown_fields)]
 pub struct TestSettings {
     pub command: String,
+    pub template: String,
 }
 
 /// The project's own source.

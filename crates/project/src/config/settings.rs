@@ -121,6 +121,12 @@ Empty: every program that the build captures, except in the folders of source.sk
         about: "Run at the top of the copy of the source, after the build.",
     },
     Setting {
+        path: "test.template",
+        kind: Kind::Text,
+        about: "A file that tests which Parallax writes are made from, relative to the top of the source, with {{title}}, {{program}},
+{{setup}}, {{run}} and {{check}} where these go. Empty: they are shell scripts of their own.",
+    },
+    Setting {
         path: "source.folders",
         kind: Kind::Words,
         about: "Changes to files in these folders are tested.",

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
 use parallax_engine::coverage::{Counted, CoverageRegion, counted};
@@ -11,12 +11,19 @@ use parallax_engine::sites::read_tables;
 use parallax_scenario::{Bytes, Scenario};
 use parallax_store::{Block, Covered, Listed, Store, hash};
 
+use super::SHOWN_ID;
 use crate::commands::shared;
 use crate::console::{self, Palette};
 use crate::failure::Failure;
 
-/// Measures what is not known yet, with the programs below `tree`. Programs that are not there are named and left out.
-pub fn measure(store: &Store, listed: &[Listed], tree: &Path) -> Result<(), Failure> {
+/// Measures what is not known yet, with the programs below `tree`, which may read these folders, too. Programs that are not there
+/// are named and left out.
+pub fn measure(
+    store: &Store,
+    listed: &[Listed],
+    tree: &Path,
+    folders: &[PathBuf],
+) -> Result<(), Failure> {
     let mut by_program: BTreeMap<&Bytes, Vec<&str>> = BTreeMap::new();
     for one in listed {
         by_program.entry(&one.program).or_default().push(&one.id);
@@ -39,9 +46,21 @@ pub fn measure(store: &Store, listed: &[Listed], tree: &Path) -> Result<(), Fail
             }
             let counter = match &mut counter {
                 Some(counter) => counter,
-                None => counter.insert(Counter::new(&path)?),
+                None => counter.insert(Counter::new(&path, folders)?),
             };
-            let covered = counter.run(&store.get(id)?.recorded.scenario)?;
+            let scenario = store.get(id)?.recorded.scenario;
+            let covered = match counter.run(&scenario) {
+                Ok(covered) => covered,
+                Err(failure) => {
+                    let note = format!(
+                        "scenario {} is not measured: {}",
+                        &id[..SHOWN_ID],
+                        failure.in_a_line()
+                    );
+                    console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+                    continue;
+                }
+            };
             store.put_coverage(id, name, &identity, &covered)?;
         }
     }
@@ -49,7 +68,7 @@ pub fn measure(store: &Store, listed: &[Listed], tree: &Path) -> Result<(), Fail
 }
 
 /// The covered variant of a program, ready to run.
-struct Counter {
+pub struct Counter {
     executor: Executor,
     region: CoverageRegion,
     /// Counts so far.
@@ -59,12 +78,14 @@ struct Counter {
 }
 
 impl Counter {
-    fn new(path: &Path) -> Result<Counter, Failure> {
+    /// The program may read these folders besides what it needs itself.
+    pub fn new(path: &Path, folders: &[PathBuf]) -> Result<Counter, Failure> {
         let program = shared::read(path)?;
         let derived = shared::derive(&program, Variant::Covered)?;
         let tables = read_tables(&derived.path, &derived.libraries)?;
         let settings = Settings {
             argv0: path.into(),
+            readable: folders.to_vec(),
             ..shared::settings(false)
         };
         Ok(Counter {
@@ -78,7 +99,8 @@ impl Counter {
         })
     }
 
-    fn run(&mut self, scenario: &Scenario) -> Result<Covered, Failure> {
+    /// What a scenario runs.
+    pub fn run(&mut self, scenario: &Scenario) -> Result<Covered, Failure> {
         self.executor.run(scenario, &[self.region.shared()])?;
         let ran = self.region.counted_since(&mut self.counts);
         let mut covered = Covered::default();

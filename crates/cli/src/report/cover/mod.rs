@@ -1,5 +1,7 @@
 //! What a search for lines came to.
 
+pub mod project;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -18,7 +20,7 @@ use super::source::Places;
 use crate::console::{Palette, shorten, width};
 use crate::size::counted;
 
-/// Everything that is reported.
+/// Everything that is reported of a search in one program.
 pub struct CoverReport<'a> {
     /// As the user named it.
     pub program: &'a Path,

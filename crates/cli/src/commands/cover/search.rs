@@ -1,0 +1,448 @@
+//! Searching for the targets of one program, one after the other.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parallax_capture::Variant;
+use parallax_engine::cover::map::Target;
+use parallax_engine::cover::{
+    Counts, Coverer, Observer, Options, Progress, Reached, Summary, Verdict,
+};
+use parallax_engine::coverage::Counter;
+use parallax_engine::explore::{Bounds, Programs, Shape};
+use parallax_engine::sites::{self, SiteMap};
+use parallax_scenario::{Bytes, Scenario};
+use parallax_store::ledger::{Entry, Status, Step};
+use parallax_store::{Store, scenario_id};
+
+use super::Arguments;
+use super::campaign::Campaign;
+use super::keeper::Keeper;
+use super::ranking::{self, Candidate, Seed};
+use super::single::nearness;
+use super::spots::Spots;
+use crate::commands::explore::watch::{self, Watcher};
+use crate::commands::patch::{Scope, Suite};
+use crate::commands::search::Budget;
+use crate::commands::{search as notes, shared};
+use crate::failure::Failure;
+use crate::report::search::ranked;
+use crate::testfile::Format;
+
+/// What searches in all programs share.
+pub struct Means<'m> {
+    pub arguments: &'m Arguments,
+    /// Of the search for one target.
+    pub budget: Budget,
+    pub store: &'m Store,
+    pub scope: &'m Scope,
+    /// Environment variables that are input.
+    pub variables: &'m [Vec<u8>],
+    /// What test files are, and where.
+    pub tests: Option<(&'m Format, &'m Path)>,
+    /// When everything ends.
+    pub end: Option<Instant>,
+}
+
+impl Means<'_> {
+    /// Whether to end now.
+    fn is_over(&self) -> bool {
+        watch::interrupted() || self.end.is_some_and(|end| Instant::now() >= end)
+    }
+}
+
+/// Searches for targets in one program, as far as they are open.
+pub fn search(
+    means: &Means<'_>,
+    campaign: &mut Campaign<'_>,
+    subject: usize,
+    targets: &[usize],
+    watcher: &mut Watcher,
+) -> Result<(), Failure> {
+    let subject_of = &campaign.found.subjects[subject];
+    let (name, path) = (subject_of.name.clone(), subject_of.path.clone());
+    let program = shared::read(&path)?;
+    let covered = shared::derive(&program, Variant::Covered)?;
+    let traced = shared::derive(&program, Variant::Traced)?;
+    for note in &traced.notes {
+        notes::say(note);
+    }
+    let analysis = means.arguments.analyse(shared::read_code(&covered)?);
+    let programs = Programs {
+        plain: path.canonicalize()?,
+        traced: traced.path,
+        covered: Some(covered.path.clone()),
+        checked: means.arguments.means.checked(&program),
+        traced_libraries: traced.libraries,
+        covered_libraries: covered.libraries.clone(),
+    };
+    let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
+    let tables = sites::read_tables(&covered.path, &covered.libraries)?;
+    let counts = Counts::new(&analysis.program, &tables);
+    let folders: Vec<PathBuf> = means.scope.folders();
+    let mut candidates = ranking::candidates(means.store, Suite::read(means.store, &path)?)?;
+    if candidates.is_empty() {
+        candidates.push(Candidate::nothing());
+    }
+    let arguments = means.arguments;
+    let mut options = Options {
+        seeds: Vec::new(),
+        explore: arguments.options(
+            &path,
+            means.budget,
+            Shape::Bounded(Bounds::default()),
+            means.variables.to_vec(),
+        ),
+        without: arguments.left_out(),
+    };
+    options.explore.settings.readable.extend(folders.clone());
+    let mut coverer = Coverer::new(&programs, &analysis, &options, &sites, &tables)?;
+    let mut looking = Looking {
+        means,
+        campaign,
+        keeper: Keeper::new(
+            means.store,
+            &name,
+            &path,
+            &folders,
+            &arguments.means,
+            means.tests,
+        )?,
+        spots: Spots::new(&sites, means.scope.source.as_deref()),
+        watcher,
+        program: name.as_bytes().into(),
+        name,
+        path: path.clone(),
+        subject,
+        current: 0,
+        started: Instant::now(),
+        end: None,
+        wanted: HashMap::new(),
+        by_counter: HashMap::new(),
+        error: None,
+    };
+    looking.look_for(targets, &counts);
+    looking.take_known(&candidates)?;
+    let mut queue = Vec::new();
+    for index in targets {
+        if means.is_over() {
+            break;
+        }
+        if looking.campaign.is_open(*index) {
+            let target = looking.target(*index);
+            looking.watcher.tell(format!(
+                "{}: how near are the tests?",
+                looking.label(*index)
+            ));
+            let seeds = ranking::rank(&coverer, &counts, &target, &candidates);
+            let nearest = seeds.first().and_then(|seed| seed.distance);
+            queue.push((nearest.unwrap_or(u32::MAX), *index, target, seeds));
+        }
+    }
+    // The nearest first: what reaches them may reach others on the way.
+    queue.sort_by_key(|(distance, index, ..)| (*distance, *index));
+    for (_, index, target, seeds) in queue {
+        if means.is_over() {
+            break;
+        }
+        if looking.campaign.is_open(index) {
+            looking.search(&mut coverer, index, &target, &seeds)?;
+        }
+    }
+    Ok(())
+}
+
+/// Watches the search for one target, with an eye on the others.
+struct Looking<'l, 'c> {
+    means: &'l Means<'l>,
+    campaign: &'l mut Campaign<'c>,
+    keeper: Keeper<'l>,
+    spots: Spots<'l>,
+    watcher: &'l mut Watcher,
+    /// The program.
+    name: String,
+    path: PathBuf,
+    program: Bytes,
+    subject: usize,
+    /// The target that is searched for, since when and until when.
+    current: usize,
+    started: Instant,
+    end: Option<Instant>,
+    /// Of each target: the counters that say that it was reached.
+    wanted: HashMap<usize, BTreeSet<Counter>>,
+    by_counter: HashMap<Counter, Vec<usize>>,
+    /// What went wrong while something was kept.
+    error: Option<Failure>,
+}
+
+impl Looking<'_, '_> {
+    fn target(&self, index: usize) -> Target {
+        let target = &self.campaign.found.targets[index];
+        let place = target
+            .places
+            .iter()
+            .find(|place| place.subject == self.subject);
+        Target {
+            file: place.map_or_else(String::new, |place| place.file.clone()),
+            line: target.lines.first().copied().unwrap_or(0),
+            function: target.function.clone(),
+            blocks: place.map_or_else(Vec::new, |place| place.blocks.clone()),
+        }
+    }
+
+    /// `src/diff src/io.c:235`.
+    fn label(&self, index: usize) -> String {
+        format!(
+            "{} {}",
+            self.name,
+            self.campaign.found.targets[index].name()
+        )
+    }
+
+    fn look_for(&mut self, targets: &[usize], counts: &Counts<'_>) {
+        for index in targets {
+            let counters = counts.of(&self.target(*index).blocks);
+            for counter in &counters {
+                self.by_counter.entry(*counter).or_default().push(*index);
+            }
+            self.wanted.insert(*index, counters.into_iter().collect());
+        }
+    }
+
+    /// Inputs that were made for other targets may reach these.
+    fn take_known(&mut self, candidates: &[Candidate]) -> Result<(), Failure> {
+        let made = candidates.iter().filter(|one| !one.test.is_given);
+        for candidate in made {
+            let counters: Vec<Counter> = candidate.test.ran.iter().copied().collect();
+            for index in self.reached(&counters) {
+                let entry = Entry {
+                    status: Status::Covered,
+                    program: Some(self.name.clone()),
+                    scenario: Some(candidate.test.id.clone()),
+                    notes: vec!["an input that was made before reaches it".to_owned()],
+                    ..self.campaign.blank(index)
+                };
+                self.campaign.enter(index, entry)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Open targets that a run with these counters has reached.
+    fn reached(&self, counters: &[Counter]) -> BTreeSet<usize> {
+        let targets = counters.iter().filter_map(|one| self.by_counter.get(one));
+        let open = targets
+            .flatten()
+            .filter(|index| self.campaign.is_open(**index));
+        open.copied().collect()
+    }
+
+    fn search(
+        &mut self,
+        coverer: &mut Coverer<'_>,
+        index: usize,
+        target: &Target,
+        seeds: &[Seed<'_>],
+    ) -> Result<(), Failure> {
+        self.current = index;
+        self.started = Instant::now();
+        // What was spent on it in other programs counts.
+        let spent = self.campaign.entries[index].as_ref();
+        let spent = Duration::from_secs_f64(spent.map_or(0.0, |entry| entry.seconds));
+        let time = self.means.budget.time;
+        self.end = time.map(|time| self.started + time.saturating_sub(spent));
+        let scenarios = seeds.iter().map(|seed| seed.candidate.scenario.clone());
+        let left_out = match coverer.start_from(scenarios.collect()) {
+            Ok(left_out) => left_out.len(),
+            Err(error) => {
+                notes::say(&format!("{} is left out: {error}", self.label(index)));
+                return Ok(());
+            }
+        };
+        let summary = match coverer.cover(target, self) {
+            Ok(summary) => summary,
+            Err(error) => {
+                notes::say(&format!("{} is left out: {error}", self.label(index)));
+                return Ok(());
+            }
+        };
+        if let Some(failure) = self.error.take() {
+            return Err(failure);
+        }
+        let starts: Vec<Scenario> = coverer.seeds().cloned().collect();
+        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
+        self.finish(index, summary, seeds, &starts, left_out, is_late)
+    }
+
+    /// Enters what a search came to.
+    fn finish(
+        &mut self,
+        index: usize,
+        mut summary: Summary,
+        seeds: &[Seed<'_>],
+        starts: &[Scenario],
+        left_out: usize,
+        is_late: bool,
+    ) -> Result<(), Failure> {
+        let findings = std::mem::take(&mut summary.findings);
+        self.campaign
+            .add_findings(&self.name, &self.path, findings)?;
+        let before = self.campaign.entries[index].clone();
+        // Those that were reached are entered already.
+        let is_reached = before
+            .as_ref()
+            .is_some_and(|entry| entry.status == Status::Covered);
+        if summary.stopped && !is_late && !is_reached {
+            // Nothing can be said about it yet.
+            return Ok(());
+        }
+        let mut entry = match before.filter(|_| is_reached) {
+            Some(entry) => entry,
+            None => {
+                let now = self.not_covered(index, &summary, starts)?;
+                nearer(self.campaign.entries[index].clone(), now)
+            }
+        };
+        entry.seeds = seeds
+            .iter()
+            .map(|seed| seed.candidate.test.id.clone())
+            .collect();
+        entry.distance = seeds.first().and_then(|seed| seed.distance);
+        entry.runs += summary.runs;
+        entry.paths += summary.paths;
+        entry.queries += summary.queries;
+        entry.seconds += summary.time.as_secs_f64();
+        if left_out > 0 {
+            entry
+                .notes
+                .push(format!("{left_out} scenarios could not be run"));
+        }
+        let runs = self.means.budget.runs;
+        entry.run_limit = runs.filter(|runs| entry.runs >= *runs);
+        let time = self.means.budget.time.filter(|_| is_late);
+        entry.time_limit = time.map(|time| time.as_secs_f64());
+        self.campaign.enter(index, entry)
+    }
+
+    /// What there is to say about a target that was not reached.
+    fn not_covered(
+        &mut self,
+        index: usize,
+        summary: &Summary,
+        starts: &[Scenario],
+    ) -> Result<Entry, Failure> {
+        let mut entry = Entry {
+            program: Some(self.name.clone()),
+            losses: ranked(&summary.losses),
+            ..self.campaign.blank(index)
+        };
+        let obstacle = match &summary.verdict {
+            Verdict::Suite(seed) => {
+                entry.status = Status::Suite;
+                let scenario = starts.get(*seed);
+                entry.scenario = scenario.map(|scenario| scenario_id(&self.program, scenario));
+                None
+            }
+            Verdict::Covered { .. } => {
+                entry.status = Status::Blocked;
+                let note = "an input reached it once, but not when it was run again";
+                entry.notes.push(note.to_owned());
+                None
+            }
+            Verdict::Infeasible(obstacle) => {
+                entry.status = Status::Infeasible;
+                obstacle.as_ref()
+            }
+            Verdict::Blocked(obstacle) => {
+                entry.status = Status::Blocked;
+                obstacle.as_ref()
+            }
+            Verdict::Missed => None,
+        };
+        entry.obstacle = obstacle.map(|obstacle| self.spots.obstacle(obstacle));
+        Ok(entry)
+    }
+
+    fn keep(&mut self, reached: &Reached<'_>) -> Result<(), Failure> {
+        for index in self.reached(reached.counters) {
+            let target = &self.campaign.found.targets[index];
+            let wanted = &self.wanted[&index];
+            let Some(kept) = self.keeper.keep(reached.scenario, target, wanted)? else {
+                continue;
+            };
+            let steps: Vec<Step> = (reached.steps)()
+                .iter()
+                .map(|step| self.spots.step(step))
+                .collect();
+            let mut notes = kept.notes.clone();
+            let mut seconds = 0.0;
+            if index != self.current {
+                let name = self.campaign.found.targets[self.current].name();
+                notes.push(format!("found on the way to {name}"));
+                seconds = self.started.elapsed().as_secs_f64();
+            }
+            let entry = Entry {
+                status: Status::Covered,
+                program: Some(self.name.clone()),
+                scenario: Some(kept.id),
+                seed: Some(scenario_id(&self.program, reached.seed)),
+                steps,
+                seconds,
+                notes,
+                ..self.campaign.blank(index)
+            };
+            self.campaign.enter(index, entry)?;
+        }
+        Ok(())
+    }
+}
+
+/// Of what two programs came to, what came nearer; effort adds up.
+fn nearer(before: Option<Entry>, now: Entry) -> Entry {
+    let Some(before) = before else {
+        return now;
+    };
+    let distance = |entry: &Entry| match entry.status {
+        Status::Suite | Status::Covered => (0, 0),
+        _ => match &entry.obstacle {
+            Some(obstacle) => (1, obstacle.distance),
+            None => (2, 0),
+        },
+    };
+    let effort = (before.runs, before.paths, before.queries, before.seconds);
+    let mut entry = match distance(&now) <= distance(&before) {
+        true => now,
+        false => before,
+    };
+    (entry.runs, entry.paths, entry.queries, entry.seconds) = effort;
+    entry
+}
+
+impl Observer for Looking<'_, '_> {
+    fn progress(&mut self, progress: &Progress) {
+        let all = self.campaign.found.targets.len();
+        let line = format!(
+            "{} of {all} covered  {}  {:.0} s  {} runs  {}",
+            self.campaign.covered(),
+            self.label(self.current),
+            self.started.elapsed().as_secs_f64(),
+            progress.runs,
+            nearness(progress),
+        );
+        self.watcher.tell(line);
+    }
+
+    fn stop(&self) -> bool {
+        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
+        is_late || self.error.is_some() || self.means.is_over() || self.watcher.is_over()
+    }
+
+    fn ran(&mut self, reached: &Reached<'_>) {
+        if self.error.is_none()
+            && let Err(failure) = self.keep(reached)
+        {
+            self.error = Some(failure);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! The lines that a command is about, as targets: what `targets` lists and `cover` searches for.
+//!
+//! A patch (or lines that the user names, or all code) in the programs of a project, without what has no code, in groups that run
+//! together, each with the answer whether the recorded scenarios run it.
+
+mod lines;
+mod suite;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use parallax_analysis::BlockId;
+use parallax_project::{Project, Revision, Selection};
+use parallax_store::{Filter, Store};
+
+use super::build;
+use super::project::toolchain;
+use super::scenario::cover;
+use super::scenarios::{KEPT, SEEDS};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use lines::Gathered;
+pub use suite::{Suite, Test};
+
+/// Which lines are meant.
+#[derive(Clone, Debug)]
+pub enum Wish {
+    /// Those that a range of revisions changes; of none, those that are not committed.
+    Patch(Option<String>),
+    /// File and line.
+    Lines(Vec<(String, u32)>),
+    /// All that have code.
+    Everything,
+}
+
+/// A program to look at.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// As scenarios know it.
+    pub name: String,
+    pub path: PathBuf,
+}
+
+/// Where the lines are that are asked about.
+pub struct Scope {
+    pub subjects: Vec<Subject>,
+    /// Top of the source; `None` if it is not known.
+    pub source: Option<PathBuf>,
+    /// Where the programs are by the names that scenarios know them by.
+    pub tree: Option<PathBuf>,
+    /// File and line; `None` means all.
+    pub wanted: Option<Vec<(String, u32)>>,
+    /// What was built.
+    pub revision: Option<Revision>,
+    /// Whether code in this file (relative to the top of the source) is meant when all is.
+    counts: Box<dyn Fn(&str) -> bool>,
+}
+
+/// Lines that run together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// Relative to the top of the source, where that is known.
+    pub file: String,
+    /// Ascending.
+    pub lines: Vec<u32>,
+    pub function: String,
+    /// Programs that have the code.
+    pub places: Vec<Place>,
+    /// Site ids of the blocks.
+    pub blocks: BTreeSet<u64>,
+    /// A recorded scenario that runs it: its name in the store.
+    pub covered_by: Option<String>,
+}
+
+/// The code of a target in one program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Number of the subject.
+    pub subject: usize,
+    /// As debug information names it.
+    pub file: String,
+    pub blocks: Vec<BlockId>,
+    /// How near the recorded scenarios of this program come: blocks that they run of the functions that the code is in.
+    pub nearby: usize,
+}
+
+impl Target {
+    /// `src/io.c:235`.
+    pub fn name(&self) -> String {
+        let line = self.lines.first().copied().unwrap_or(0);
+        format!("{}:{line}", self.file)
+    }
+
+    /// Names of the programs that have it.
+    pub fn programs<'s>(&self, subjects: &'s [Subject]) -> Vec<&'s str> {
+        let places = self.places.iter();
+        let names = places.filter_map(|place| subjects.get(place.subject));
+        names.map(|subject| subject.name.as_str()).collect()
+    }
+}
+
+/// A line without code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Skipped {
+    pub file: String,
+    pub line: u32,
+    pub why: String,
+}
+
+/// What was asked about.
+pub struct Found {
+    pub subjects: Vec<Subject>,
+    /// In the order of files and lines.
+    pub targets: Vec<Target>,
+    pub skipped: Vec<Skipped>,
+    /// How many scenarios say what is covered.
+    pub scenarios: usize,
+}
+
+impl Found {
+    /// How many targets recorded scenarios run.
+    pub fn covered(&self) -> usize {
+        let targets = self.targets.iter();
+        targets.filter(|target| target.covered_by.is_some()).count()
+    }
+}
+
+impl Scope {
+    /// One captured program, without a project around it.
+    pub fn of_program(path: &Path, wish: &Wish) -> Result<Scope, Failure> {
+        let wanted = match wish {
+            Wish::Patch(_) => {
+                let message = "say which lines of the program: --at FILE:LINE or --uncovered";
+                return Err(Failure::new(Exit::Usage, message));
+            }
+            Wish::Lines(lines) => Some(lines.clone()),
+            Wish::Everything => None,
+        };
+        Ok(Scope {
+            subjects: vec![Subject {
+                name: path.display().to_string(),
+                path: path.to_owned(),
+            }],
+            source: None,
+            tree: None,
+            wanted,
+            revision: None,
+            counts: Box::new(|file| !file.starts_with("/usr/")),
+        })
+    }
+
+    /// The programs of a project, built if they are not yet.
+    pub fn of_project(project: &Project, wish: &Wish) -> Result<Scope, Failure> {
+        let selection = match wish {
+            Wish::Patch(Some(range)) => Selection::Words(range.clone()),
+            Wish::Patch(None) => Selection::Worktree {
+                base: "HEAD".to_owned(),
+            },
+            Wish::Lines(_) | Wish::Everything => Selection::Current,
+        };
+        let selected = project.select(&selection)?;
+        let settings = project.config.source.clone();
+        let wanted = match wish {
+            Wish::Everything => None,
+            Wish::Lines(lines) => Some(lines.clone()),
+            Wish::Patch(_) => {
+                let Some(old) = &selected.old else {
+                    let message = "a patch is what lies between two revisions, as in HEAD~1..HEAD";
+                    return Err(Failure::new(Exit::Usage, message));
+                };
+                let repository = project.repository.as_ref();
+                let changes = repository.map(|repository| repository.changes(old, &selected.new));
+                let changes = changes.transpose()?.unwrap_or_default().into_iter();
+                let meant = changes
+                    .filter(|change| is_source(&change.file) && settings.counts(&change.file));
+                let lines = meant.flat_map(|change| {
+                    let file = change.file;
+                    let lines = change.lines.into_iter();
+                    lines.map(move |line| (file.clone(), line))
+                });
+                Some(lines.collect())
+            }
+        };
+        let built = build::ensure(&project.builds(toolchain()?), &selected.new)?;
+        let programs = built.programs.into_iter();
+        Ok(Scope {
+            subjects: programs
+                .map(|program| Subject {
+                    name: program.name,
+                    path: program.path,
+                })
+                .collect(),
+            source: Some(built.source),
+            tree: Some(built.tree),
+            wanted,
+            revision: Some(built.revision),
+            counts: Box::new(move |file| settings.counts(file)),
+        })
+    }
+
+    /// What programs may find at its usual place: tests use files of source and build.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        self.source.iter().chain(&self.tree).cloned().collect()
+    }
+
+    /// Finds the targets, and which of them scenarios cover: what they run is measured where that is not known.
+    pub fn find(&self, store: Option<&Store>) -> Result<Found, Failure> {
+        let mut scenarios = 0;
+        if let Some(store) = store {
+            let filter = |origins: &[_]| Filter {
+                origins: origins.to_vec(),
+                ..Filter::default()
+            };
+            scenarios = store.list(&filter(&SEEDS))?.len();
+            if let Some(tree) = &self.tree {
+                cover::measure(store, &store.list(&filter(&KEPT))?, tree, &self.folders())?;
+            }
+        }
+        let mut gathered = Gathered::default();
+        for number in 0..self.subjects.len() {
+            gathered.look_at(self, number, store)?;
+        }
+        let (targets, skipped) = gathered.finish();
+        Ok(Found {
+            subjects: self.subjects.clone(),
+            targets,
+            skipped,
+            scenarios,
+        })
+    }
+}
+
+/// Whether a changed file can have code of C programs in it.
+fn is_source(file: &str) -> bool {
+    const ENDINGS: [&str; 12] = [
+        "c", "h", "y", "l", "def", "inc", "cc", "cpp", "cxx", "hh", "hpp", "in",
+    ];
+    let ending = file.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}

@@ -1,0 +1,62 @@
+//! What the scenarios of one program run in one build of it.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+
+use parallax_engine::coverage::Counter;
+use parallax_store::{Store, hash};
+
+use crate::commands::scenarios::SEEDS;
+use crate::failure::Failure;
+
+/// A scenario, and what it runs.
+#[derive(Clone, Debug)]
+pub struct Test {
+    /// Its name in the store.
+    pub id: String,
+    pub ran: BTreeSet<Counter>,
+    /// The project's own, or one that the user gave; else Parallax made it to cover something.
+    pub is_given: bool,
+}
+
+/// All that were measured.
+#[derive(Clone, Debug, Default)]
+pub struct Suite {
+    pub tests: Vec<Test>,
+}
+
+impl Suite {
+    /// What is known about the program with this path.
+    pub fn read(store: &Store, program: &Path) -> Result<Suite, Failure> {
+        let identity = hash(&fs::read(program)?);
+        let measured = store.coverages(&identity)?.into_iter();
+        let tests = measured.map(|one| Test {
+            id: one.scenario,
+            is_given: SEEDS.contains(&one.origin),
+            ran: one
+                .counters
+                .iter()
+                .map(|counter| Counter {
+                    module: counter.module,
+                    index: counter.index,
+                })
+                .collect(),
+        });
+        Ok(Suite {
+            tests: tests.collect(),
+        })
+    }
+
+    /// Everything that the given scenarios run.
+    pub fn ran(&self) -> BTreeSet<Counter> {
+        let given = self.tests.iter().filter(|test| test.is_given);
+        given.flat_map(|test| test.ran.iter().copied()).collect()
+    }
+
+    /// The first given scenario that runs something of this.
+    pub fn first_to_run(&self, counters: &HashSet<Counter>) -> Option<&Test> {
+        let runs = |test: &&Test| counters.iter().any(|counter| test.ran.contains(counter));
+        self.tests.iter().filter(|test| test.is_given).find(runs)
+    }
+}

@@ -1,0 +1,112 @@
+//! Test files that are made of scenarios are run here as their user would run them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use parallax_scenario::{Ending, Listening, Scenario};
+
+use super::*;
+
+fn run(scenario: &Scenario, ending: &Ending) -> Output {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.sh");
+    let test = Test {
+        name: "t",
+        title: "sh reaches a.c:1",
+        program: Path::new("/bin/sh"),
+        scenario,
+        ending,
+    };
+    fs::write(&path, Format::Shell.write(&test).unwrap()).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    Command::new(&path).output().unwrap()
+}
+
+fn shell(script: &str) -> Scenario {
+    Scenario {
+        argv: vec!["-c".into(), script.into()],
+        ..Scenario::default()
+    }
+}
+
+fn printed(stdout: &[u8], exit: i32) -> Ending {
+    Ending {
+        exit: Some(exit),
+        stdout: stdout.into(),
+        ..Ending::default()
+    }
+}
+
+#[test]
+fn files_links_modes_times_input_and_environment_are_there() {
+    let scenario = Scenario {
+        stdin: "no end of line".into(),
+        files: [
+            ("dir/text".into(), "it's\n$HOME\n".into()),
+            ("-bytes".into(), b"\x00\xff%\\'\n\x01".into()),
+        ]
+        .into(),
+        links: [("link".into(), "dir/text".into())].into(),
+        modes: [("dir/text".into(), 0o600)].into(),
+        times: [("dir/text".into(), 86_400_000_000_000)].into(),
+        env: [("MODE".into(), "a b".into())].into(),
+        directory: "dir".into(),
+        ..shell(
+            "cat text; cat ../link; od -An -tx1 ../-bytes; cat; echo; stat -c '%a %Y' text; echo $MODE; exit 3",
+        )
+    };
+    let expected =
+        b"it's\n$HOME\nit's\n$HOME\n 00 ff 25 5c 27 0a 01\nno end of line\n600 86400\na b\n";
+    let output = run(&scenario, &printed(expected, 3));
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn another_output_or_exit_code_fails_and_says_what() {
+    let scenario = shell("echo is; exit 1");
+    let output = run(&scenario, &printed(b"was\n", 1));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("< was"));
+    let output = run(&scenario, &printed(b"is\n", 2));
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("exit code 1, expected 2"));
+}
+
+#[test]
+fn paths_of_the_place_where_it_was_seen_do_not_matter() {
+    let work = parallax_scenario::WORK;
+    let scenario = Scenario {
+        name: Some("called".into()),
+        files: [("list".into(), format!("{work}/x\n").into_bytes().into())].into(),
+        ..shell(&format!("pwd; cat {work}/list; echo $0 /bin/sh"))
+    };
+    let expected = format!("{work}\n{work}/x\ncalled @PROGRAM@\n");
+    let output = run(&scenario, &printed(expected.as_bytes(), 0));
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn what_a_script_cannot_do_is_said() {
+    let write = |scenario: &Scenario, ending: &Ending| {
+        let test = Test {
+            name: "t",
+            title: "t",
+            program: Path::new("/bin/sh"),
+            scenario,
+            ending,
+        };
+        Format::Shell.write(&test).map(|_| ())
+    };
+    let server = Scenario {
+        listening: Some(Listening::default()),
+        ..Scenario::default()
+    };
+    assert_eq!(write(&server, &printed(b"", 0)), Err(Unwritable::Server));
+    let endless = Ending {
+        signal: Some(9),
+        ..Ending::default()
+    };
+    assert_eq!(write(&shell(":"), &endless), Err(Unwritable::NoEnd));
+}

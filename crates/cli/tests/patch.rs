@@ -1,0 +1,239 @@
+//! `cover` over a project: a patch, a test suite, and what becomes of every changed line.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+use support::schema::Schema;
+use support::{Folder, assert_contains, git};
+
+const MAKEFILE: &str = "\
+CC = gcc
+prog: prog.c
+\t$(CC) -g -o prog prog.c
+check: prog
+\t./prog show 7 >/dev/null
+\techo abc | ./prog count >/dev/null
+";
+
+const OLD: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+  if (argc < 2)
+    return 2;
+  if (!strcmp (argv[1], "show"))
+    {
+      int n = argc > 2 ? atoi (argv[2]) : 0;
+      printf ("%d\n", n);
+      return 0;
+    }
+  return 1;
+}
+"#;
+
+/// Line 12 is what the tests run, 14 takes a number, 16 another input, 18 cannot be, 28 is never called.
+const NEW: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+  if (argc < 2)
+    return 2;
+  if (!strcmp (argv[1], "show"))
+    {
+      int n = argc > 2 ? atoi (argv[2]) : 0;
+      if (n < 100)
+        printf ("%d\n", n);
+      if (n == 4711)
+        puts ("cologne");
+      if (n < 50 && argv[2] && argv[2][0] == 'x')
+        puts ("letter");
+      if (n > 100 && n < 90)
+        puts ("never");
+      return 0;
+    }
+  if (!strcmp (argv[1], "count") && getchar () == 'q')
+    puts ("quit");
+  return 1;
+}
+
+void unused (void)
+{
+  puts ("unused");
+}
+"#;
+
+fn project() -> Folder {
+    let folder = Folder::new();
+    folder.file("Makefile", MAKEFILE);
+    folder.file(".gitignore", "prog\n.parallax/\n");
+    folder.file("prog.c", OLD);
+    folder.expect(0, &["init"]);
+    git(folder.path(), &["init", "-q"]);
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-q", "-m", "old"]);
+    folder.file("prog.c", NEW);
+    folder.file(
+        "test.sh.in",
+        "#!/bin/sh\n# {{title}}\nprogram={{program}}\n{{setup}}\n{{run}}\n{{check}}\n",
+    );
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-q", "-m", "new"]);
+    folder.expect(0, &["record", "--", "make", "check"]);
+    folder
+}
+
+fn parsed(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// Status of each target, by its first line.
+fn statuses(document: &Value) -> Vec<(u64, String)> {
+    let targets = document["targets"].as_array().unwrap().iter();
+    targets
+        .map(|target| {
+            let status = target["status"].as_str().unwrap().to_owned();
+            (target["line"].as_u64().unwrap(), status)
+        })
+        .collect()
+}
+
+fn test_files(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut files: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_changed_line_gets_an_end_and_the_ledger_says_why() {
+    let folder = project();
+    let ask = [
+        "cover",
+        "HEAD~1..HEAD",
+        "--runs",
+        "400",
+        "--time",
+        "60s",
+        "--json",
+    ];
+    let (said, _) = folder.expect(0, &ask);
+    let document = parsed(&said);
+    Schema::of_the_tool(&folder).assert_valid(&document);
+    let status = |line: u64| {
+        let all = statuses(&document);
+        let found = all.iter().find(|(first, _)| *first == line);
+        found.map(|(_, status)| status.clone())
+    };
+    assert_eq!(status(12).as_deref(), Some("suite"), "{said}");
+    assert_eq!(status(14).as_deref(), Some("covered"), "{said}");
+    assert_eq!(status(16).as_deref(), Some("covered"), "{said}");
+    assert_eq!(status(18).as_deref(), Some("infeasible"), "{said}");
+    assert_eq!(status(22).as_deref(), Some("covered"), "{said}");
+    assert_eq!(status(28).as_deref(), Some("missed"), "{said}");
+    assert_eq!(document["stats"]["coverage"]["covered"], 3);
+    for target in document["targets"].as_array().unwrap() {
+        if target["status"] == "covered" {
+            assert!(!target["steps"].as_array().unwrap().is_empty());
+        }
+    }
+
+    // Each verdict in words.
+    let why = |line: u32| folder.expect(0, &["why", &format!("prog.c:{line}")]).0;
+    assert_contains(&why(12), &["covered by the tests", "show 7", "printf"]);
+    assert_contains(
+        &why(14),
+        &[
+            "covered by a new input",
+            "show 4711",
+            "from scenario",
+            "test file",
+        ],
+    );
+    assert_contains(&why(18), &["infeasible", "n > 100 && n < 90"]);
+    assert_contains(&why(28), &["out of reach", "no way leads there"]);
+    assert_contains(&why(4), &["cannot be covered: declaration"]);
+    let (said, _) = folder.expect(0, &["why", "prog.c:18", "--json"]);
+    let document = parsed(&said);
+    Schema::of_the_tool(&folder).assert_valid(&document);
+    assert_eq!(document["targets"][0]["status"], "infeasible");
+
+    // New inputs are scenarios, and test files that can be run.
+    let (said, _) = folder.expect(0, &["scenarios"]);
+    assert_contains(&said, &["show 4711", "covering"]);
+    let files = test_files(&folder.path().join(".parallax/cover/tests"));
+    assert_eq!(files.len(), 3, "{files:?}");
+    for file in &files {
+        let output = Command::new(file).output().unwrap();
+        assert!(output.status.success(), "{file:?} {output:?}");
+        // The old version does something else.
+        let output = Command::new(file).arg("/bin/false").output().unwrap();
+        assert!(!output.status.success(), "{file:?} {output:?}");
+    }
+
+    // A second run knows all of it.
+    let (said, told) = folder.expect(0, &ask);
+    assert_contains(&told, &["settled before"]);
+    let again = parsed(&said);
+    assert_eq!(again["stats"]["coverage"]["covered"], 3);
+    let (said, _) = folder.expect(
+        0,
+        &["cover", "HEAD~1..HEAD", "--runs", "400", "--time", "60s"],
+    );
+    assert_contains(
+        &said,
+        &["prog.c:14", "3 by new inputs", "coverage of the patch"],
+    );
+}
+
+#[test]
+fn tests_are_written_as_the_project_writes_them() {
+    let folder = project();
+    let cover = |options: &[&str]| {
+        let ask = [
+            "cover",
+            "--at",
+            "prog.c:14",
+            "--time",
+            "30s",
+            "--again",
+            "-o",
+            "out",
+        ];
+        folder.expect(0, &[&ask, options].concat())
+    };
+    let (said, _) = cover(&["--set", "test.template=test.sh.in"]);
+    assert_contains(&said, &["test file: out/prog-prog.c-14.sh"]);
+    let text = fs::read_to_string(folder.path().join("out/prog-prog.c-14.sh")).unwrap();
+    assert_contains(&text, &["# prog reaches prog.c:14", "show 4711"]);
+    let (_, said) = folder.expect(
+        2,
+        &[
+            "cover",
+            "--at",
+            "prog.c:14",
+            "--set",
+            "test.template=Makefile",
+        ],
+    );
+    assert_contains(&said, &["none of the marks", "{{setup}}"]);
+}
+
+#[test]
+fn what_is_not_to_be_covered_is_said_in_words() {
+    let folder = project();
+    folder.file("notes.txt", "nothing\n");
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-q", "-m", "notes"]);
+    let (said, _) = folder.expect(0, &["cover", "HEAD~1..HEAD"]);
+    assert_contains(&said, &["there is nothing to cover"]);
+    let (said, _) = folder.expect(0, &["targets", "HEAD~1..HEAD"]);
+    assert_contains(&said, &["there is nothing to cover"]);
+}
