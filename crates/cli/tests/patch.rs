@@ -4,7 +4,8 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use support::schema::Schema;
@@ -236,4 +237,84 @@ fn what_is_not_to_be_covered_is_said_in_words() {
     assert_contains(&said, &["there is nothing to cover"]);
     let (said, _) = folder.expect(0, &["targets", "HEAD~1..HEAD"]);
     assert_contains(&said, &["there is nothing to cover"]);
+}
+
+/// One line that is easily reached, and one behind a hash that no solver inverts.
+const HARD: &str = r#"#include <stdio.h>
+#include <string.h>
+int main(int argc, char **argv)
+{
+  if (argc < 2)
+    return 2;
+  unsigned hash = 1;
+  for (int round = 0; round < 400; round++)
+    hash = (hash ^ (unsigned char) argv[1][round % strlen (argv[1])]) * 0x9e3779b1u ^ hash >> 7;
+  if (argv[1][0] == 'k')
+    puts ("easy");
+  if (hash == 0x12345678)
+    puts ("hard");
+  return 0;
+}
+"#;
+
+#[test]
+fn an_interrupted_search_keeps_what_it_found_and_goes_on() {
+    let folder = Folder::new();
+    folder.file("Makefile", &MAKEFILE.replace("show 7", "abcdefgh"));
+    folder.file(".gitignore", "prog\n.parallax/\n");
+    folder.file("prog.c", "int main(void)\n{\n  return 0;\n}\n");
+    folder.expect(0, &["init"]);
+    git(folder.path(), &["init", "-q"]);
+    git(folder.path(), &["add", "-A"]);
+    git(folder.path(), &["commit", "-q", "-m", "old"]);
+    folder.file("prog.c", HARD);
+    git(folder.path(), &["commit", "-q", "-a", "-m", "new"]);
+    folder.expect(0, &["record", "--", "make", "-k", "check"]);
+    let mut running = folder
+        .command(&["cover", "HEAD~1..HEAD", "--time", "600s"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let is_found = || folder.expect(0, &["scenarios"]).0.contains("covering");
+    let began = Instant::now();
+    while !is_found() && began.elapsed() < Duration::from_secs(300) {
+        assert!(running.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+    let process = running.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &process])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = running.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_contains(
+        &said,
+        &["covered  prog.c:11", "prog.c:13  not searched for yet"],
+    );
+
+    let ask = ["cover", "HEAD~1..HEAD", "--runs", "30", "--json"];
+    let (said, told) = folder.expect(0, &ask);
+    assert_contains(&told, &["1 target settled before"]);
+    let document = parsed(&said);
+    let status = |line: u64| {
+        let mut all = statuses(&document).into_iter();
+        all.find(|(first, _)| *first == line)
+            .map(|(_, status)| status)
+    };
+    assert_eq!(status(11).as_deref(), Some("covered"), "{said}");
+    assert_eq!(status(13).as_deref(), Some("blocked"), "{said}");
+    assert_contains(
+        &folder.expect(0, &["why", "prog.c:13"]).0,
+        &["blocked", "hash == 0x12345678"],
+    );
+    // Settled for as many runs, not for more.
+    let (_, told) = folder.expect(0, &ask);
+    assert_contains(&told, &["2 targets settled before"]);
+    let (_, told) = folder.expect(0, &["cover", "HEAD~1..HEAD", "--runs", "40", "--json"]);
+    assert_contains(&told, &["1 target settled before"]);
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
+use parallax_store::ledger::{Entry, Settled, Status, Step};
 use parallax_store::{
     Alone, Block, Covered, Filter, KeptFinding, Origin, Plan, State, Store, StoreError, set_aside,
 };
@@ -326,4 +327,81 @@ fn a_store_of_a_later_version_is_left_alone() {
         matches!(error, StoreError::Newer { version: 99, .. }),
         "{error:?}"
     );
+}
+
+fn entry(file: &str, lines: &[u32], status: Status) -> Entry {
+    Entry {
+        file: file.into(),
+        top: None,
+        lines: lines.to_vec(),
+        function: "main".into(),
+        programs: vec!["cut".into()],
+        status,
+        program: Some("cut".into()),
+        scenario: None,
+        seed: None,
+        steps: vec![Step {
+            kind: "greedy".into(),
+            branch: None,
+            scenario: recorded("cut", "2").scenario,
+            distance: Some(3),
+        }],
+        obstacle: None,
+        losses: vec![("strcoll".into(), 2)],
+        seeds: Vec::new(),
+        distance: Some(1),
+        runs: 4,
+        paths: 2,
+        queries: 9,
+        seconds: 0.5,
+        time_limit: Some(60.0),
+        run_limit: None,
+        notes: Vec::new(),
+    }
+}
+
+#[test]
+fn the_ledger_knows_the_latest_about_a_line_of_any_revision() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let settled = |revision: &str, entry: Entry| Settled {
+        revision: revision.into(),
+        key: "key".into(),
+        conditions: "all".into(),
+        entry,
+    };
+    let old = settled("old", entry("src/cut.c", &[3, 4], Status::Blocked));
+    let new = settled("new", entry("src/cut.c", &[4, 5], Status::Blocked));
+    let again = settled("new", entry("src/cut.c", &[4, 5], Status::Covered));
+    store.settle(&[old.clone(), new]).unwrap();
+    store.settle(std::slice::from_ref(&again)).unwrap();
+    assert_eq!(store.settled("new", "key").unwrap(), Some(again.clone()));
+    assert_eq!(store.settled("new", "other").unwrap(), None);
+    assert_eq!(
+        store.settled_at("cut.c", 4).unwrap(),
+        [again.clone(), old.clone()]
+    );
+    assert_eq!(store.settled_at("src/cut.c", 3).unwrap(), [old]);
+    // Part of a name is no name.
+    assert_eq!(store.settled_at("ut.c", 4).unwrap(), []);
+    // What the ledger needs is not swept away.
+    store.sweep().unwrap();
+    assert_eq!(store.settled("new", "key").unwrap(), Some(again));
+}
+
+#[test]
+fn a_generated_scenario_that_a_test_runs_is_recorded_from_then_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path());
+    let id = store
+        .add(&recorded("cut", "1"), Origin::Generated)
+        .unwrap()
+        .id;
+    let origin = || store.get(&id).unwrap().origin;
+    store.add(&recorded("cut", "1"), Origin::Covering).unwrap();
+    assert_eq!(origin(), Origin::Covering);
+    store.add(&recorded("cut", "1"), Origin::Recorded).unwrap();
+    assert_eq!(origin(), Origin::Recorded);
+    store.add(&recorded("cut", "1"), Origin::Generated).unwrap();
+    assert_eq!(origin(), Origin::Recorded);
 }
