@@ -71,6 +71,7 @@ fn main() {
     ));
     for (name, file) in [
         ("include/klee/klee.h", "include/klee/klee.h"),
+        ("include/parallax.h", "include/parallax.h"),
         ("fuzzer/main.c", "fuzzer.c"),
     ] {
         assets.push((name.to_owned(), read(&declared.join(file))));

@@ -21,7 +21,7 @@ mod program;
 mod store;
 mod tools;
 
-pub use derive::{DeriveError, Derived, Options, Progress, Variant, cached_modules, derive};
+pub use derive::{DeriveError, Derived, Options, Progress, Variant, cached_modules, derive, side};
 pub use inventory::{Foreign, Inventory, inventory};
 pub use program::{Module, Program, ReadError, read_code, read_program, read_sites};
 pub use store::Store;

@@ -147,7 +147,12 @@ impl<'a> Recipe<'a> {
             source_file: &record.source,
             variant,
             text: Text::Bitcode(&module.bitcode),
-            flags: [backend_flags(variant), for_bitcode(&items)].concat(),
+            flags: [
+                backend_flags(variant),
+                own_level(variant, &items),
+                for_bitcode(&items),
+            ]
+            .concat(),
             bundle,
             fallback: None,
         };
@@ -280,13 +285,22 @@ impl<'a> Recipe<'a> {
             Text::Bitcode(bytes) => {
                 let input = scratch.join("module.bc");
                 std::fs::write(&input, bytes)?;
-                command.arg(format!("-fpass-plugin={}", self.bundle.plugin().display()));
                 let request = match self.variant {
-                    Variant::Traced => Request::Traced,
-                    Variant::Covered => Request::Covered,
-                    Variant::Checked => Request::Checked,
+                    Variant::Traced => Some(Request::Traced),
+                    Variant::Covered => Some(Request::Covered),
+                    Variant::Checked => Some(Request::Checked),
+                    Variant::Plain => None,
                 };
-                command.env(request::ENVIRONMENT, request.to_value());
+                match request {
+                    Some(request) => {
+                        let plugin = self.bundle.plugin();
+                        command.arg(format!("-fpass-plugin={}", plugin.display()));
+                        command.env(request::ENVIRONMENT, request.to_value());
+                    }
+                    None => {
+                        command.env_remove(request::ENVIRONMENT);
+                    }
+                }
                 command.args(["-x", "ir"]).arg(input);
             }
             Text::Source(source) => {
@@ -324,6 +338,7 @@ fn checked_flags(items: &[Item], bundle: &Bundle) -> Vec<String> {
 fn backend_flags(variant: Variant) -> Vec<String> {
     let flags: &[&str] = match variant {
         Variant::Traced | Variant::Covered => &["-O2", "-w"],
+        Variant::Plain => &["-w"],
         Variant::Checked => &[
             "-O1",
             "-w",
@@ -332,6 +347,16 @@ fn backend_flags(variant: Variant) -> Vec<String> {
         ],
     };
     flags.iter().map(|flag| (*flag).to_owned()).collect()
+}
+
+/// How a plain object is optimised: as its source was.
+fn own_level(variant: Variant, items: &[Item]) -> Vec<String> {
+    let is_level = |words: &&Vec<String>| words[0].starts_with("-O");
+    let options = items.iter().filter_map(|item| match item {
+        Item::Option(words) if variant == Variant::Plain => Some(words),
+        _ => None,
+    });
+    options.filter(is_level).last().cloned().unwrap_or_default()
 }
 
 /// An object made from C text of Parallax's own, uninstrumented.

@@ -9,11 +9,13 @@
 mod compile;
 mod error;
 mod relink;
+mod sides;
 mod source;
 mod support;
 mod symbols;
 
 pub use error::DeriveError;
+pub use sides::side;
 
 use crate::program::{Program, ReadError, read_program};
 use crate::store::{hash, write_atomically};
@@ -32,6 +34,8 @@ pub enum Variant {
     Checked,
     /// Blocks and branches are counted.
     Covered,
+    /// As it would be without Parallax: for programs that were not built, but made from parts.
+    Plain,
 }
 
 impl Variant {
@@ -41,6 +45,7 @@ impl Variant {
             Variant::Traced => "traced",
             Variant::Checked => "checked",
             Variant::Covered => "covered",
+            Variant::Plain => "plain",
         }
     }
 }
@@ -179,6 +184,10 @@ impl Derivation<'_> {
         notes: &mut Vec<String>,
     ) -> Result<Vec<Library>, DeriveError> {
         let mut libraries: Vec<Library> = Vec::new();
+        // Plain ones are there already.
+        if self.variant == Variant::Plain {
+            return Ok(libraries);
+        }
         for input in &program.link.inputs {
             let original = PathBuf::from(&input.path);
             let captured = input.kind == InputKind::SharedLibrary && input.captured > 0;

@@ -149,6 +149,7 @@ impl Link<'_> {
                 }
             }
             Variant::Covered if shared => {}
+            Variant::Plain => {}
             Variant::Covered => {
                 words
                     .words

@@ -44,6 +44,13 @@ impl<'a> SourceText<'a> {
         parts.join("\0")
     }
 
+    /// The texts of the source and of the headers that it includes, but those of the system.
+    pub fn texts(&self) -> impl Iterator<Item = io::Result<Vec<u8>>> {
+        let headers = self.sources.files.iter().map(|file| &file.content);
+        let contents = std::iter::once(&self.sources.main).chain(headers);
+        contents.map(|content| std::fs::read(self.store.file_path(content)))
+    }
+
     /// Adds the source as input.
     pub fn add_to(&self, command: &mut Command, scratch: &Path) -> io::Result<()> {
         let directory = Path::new(&self.record.compile.directory);

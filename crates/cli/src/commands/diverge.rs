@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_analysis::lines::normalise;
+use parallax_annotate::Side;
 use parallax_capture::{Program, Store, Variant};
 use parallax_engine::archive::Archive;
 use parallax_engine::diverge::clusters::Cluster;
@@ -41,16 +42,18 @@ Examples:
   parallax diverge old/prog new/prog -- -x file.txt
   parallax diverge old/prog new/prog --golden fixed/prog --time 30s --stdin input.txt
   parallax diverge old/prog new/prog --json -- 1 | jq '.findings[] | {kind, argv: .scenario.argv}'
+  parallax diverge annotated/prog -- -x file.txt      # its source: if (change(x > 10, x > 20)) …
 
 Files that the arguments name are copied; every run has a directory of its own. Generated inputs are run in a
 sandbox. An input for each difference is kept in .parallax/diverge/ (--output).
 Exit code: 1 if a difference was seen, 0 if not.")]
 pub struct Arguments {
-    /// The version before the change, built with parallax-cc
+    /// The version before the change, built with parallax-cc; or the only program, if its source says what was changed
+    /// with change(old, new) of <parallax.h>
     old: PathBuf,
 
     /// The version after the change, built with parallax-cc
-    new: PathBuf,
+    new: Option<PathBuf>,
 
     /// A version that is known to be right: tells regressions from what was intended
     #[arg(long, value_name = "PROGRAM")]
@@ -81,12 +84,39 @@ struct Version {
     sites: SiteMap,
     tables: Vec<ModuleSites>,
     texts: HashMap<String, PathBuf>,
+    /// Which version of the texts it is, if they are annotated.
+    side: Option<Side>,
 }
 
 impl Version {
     fn new(path: &Path, means: &Means) -> Result<Version, Failure> {
         let program = shared::read(path)?;
-        let traced = shared::derive(&program, Variant::Traced)?;
+        Version::of(&program, std::path::absolute(path)?, None, means)
+    }
+
+    /// One version of a program whose source is annotated.
+    fn annotated(path: &Path, side: Side, means: &Means) -> Result<Version, Failure> {
+        let program = shared::read(path)?;
+        let Some(version) = shared::side(&program, side)? else {
+            let text = format!(
+                "{} is only one program, and no source of it says what was changed",
+                path.display()
+            );
+            return Err(Failure::new(Exit::Usage, text).hint(
+                "name the old and the new program, or mark changes with change(old, new) and #include <parallax.h>",
+            ));
+        };
+        let plain = shared::derive(&version, Variant::Plain)?;
+        Version::of(&version, plain.path, Some(side), means)
+    }
+
+    fn of(
+        program: &Program,
+        plain: PathBuf,
+        side: Option<Side>,
+        means: &Means,
+    ) -> Result<Version, Failure> {
+        let traced = shared::derive(program, Variant::Traced)?;
         for note in &traced.notes {
             console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
         }
@@ -96,12 +126,13 @@ impl Version {
             sites.add(module.table.clone());
         }
         Ok(Version {
-            texts: texts(&program),
+            texts: texts(program),
+            side,
             programs: Programs {
-                plain: std::path::absolute(path)?,
+                plain,
                 traced: traced.path,
                 covered: None,
-                checked: means.checked(&program),
+                checked: means.checked(program),
                 traced_libraries: traced.libraries,
                 covered_libraries: Vec::new(),
             },
@@ -113,7 +144,11 @@ impl Version {
     /// The text of a source as it was when the program was built.
     fn text(&self, file: &str) -> Option<String> {
         let bytes = fs::read(self.texts.get(&normalise(file))?).ok()?;
-        Some(String::from_utf8_lossy(&bytes).into_owned())
+        let text = String::from_utf8_lossy(&bytes);
+        Some(match self.side {
+            Some(side) => parallax_annotate::side(&text, side),
+            None => text.into_owned(),
+        })
     }
 }
 
@@ -145,8 +180,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
     }
     let means = &arguments.means;
-    let old = Version::new(&arguments.old, means)?;
-    let new = Version::new(&arguments.new, means)?;
+    let (old, new) = match &arguments.new {
+        Some(new) => (
+            Version::new(&arguments.old, means)?,
+            Version::new(new, means)?,
+        ),
+        None => (
+            Version::annotated(&arguments.old, Side::Old, means)?,
+            Version::annotated(&arguments.old, Side::New, means)?,
+        ),
+    };
+    let new_name = arguments.new.as_ref().unwrap_or(&arguments.old);
     let golden = match &arguments.golden {
         Some(path) => {
             let program = shared::read(path)?;
@@ -179,7 +223,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             seed: 0,
             limits: means.limits(),
             // Programs print what they are called: both are called the same.
-            settings: means.settings(&arguments.new),
+            settings: means.settings(new_name),
             solver: means.solver(),
             keep_paths: false,
             trace_memory: TRACE_MEMORY,
@@ -203,7 +247,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         },
         correspondence: &correspondence,
     };
-    let output = means.output("diverge", &arguments.new);
+    let output = means.output("diverge", new_name);
     let archive = Archive::open(&output)?;
     let mut watcher = Watcher::new(
         vec![(output.clone(), subjects.programs.new.plain.clone())],
@@ -219,7 +263,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let report = DivergeReport {
         names: Both {
             old: &arguments.old,
-            new: &arguments.new,
+            new: new_name,
         },
         summary: &summary,
         versions,

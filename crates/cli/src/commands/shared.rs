@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use parallax_analysis::ModuleCode;
+use parallax_annotate::Side;
 use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadError, Variant};
 use parallax_engine::execute::Settings;
 use parallax_engine::sandbox::Policy;
@@ -97,6 +98,17 @@ pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
     let derived = parallax_capture::derive(program, variant, &options);
     bar.finish_and_clear();
     derived.map_err(|error| derive_failure(&error))
+}
+
+/// A version of a program whose source marks what was changed; `None` if it does not.
+pub fn side(program: &Program, side: Side) -> Result<Option<Program>, Failure> {
+    announce_use_of_cache();
+    let options = Options {
+        cache_dir: cache_directory(),
+        jobs: 1,
+        progress: &|_| {},
+    };
+    parallax_capture::side(program, side, &options).map_err(|error| derive_failure(&error))
 }
 
 /// What every run in a sandbox gets: a small environment, the same everywhere.

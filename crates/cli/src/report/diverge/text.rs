@@ -21,11 +21,11 @@ const LISTED: usize = 8;
 
 pub fn render_text(report: &DivergeReport) -> String {
     let summary = report.summary;
-    let what = format!(
-        "{} → {}",
-        report.names.old.display(),
-        report.names.new.display()
-    );
+    let (old, new) = (report.names.old.display(), report.names.new.display());
+    let what = match report.names.old == report.names.new {
+        true => format!("{old}, as annotated"),
+        false => format!("{old} → {new}"),
+    };
     let mut sheet = Sheet {
         text: format!("{}: {}\n", Palette.heading(&what), verdict(report)),
     };
