@@ -356,7 +356,11 @@ fn own_level(variant: Variant, items: &[Item]) -> Vec<String> {
         Item::Option(words) if variant == Variant::Plain => Some(words),
         _ => None,
     });
-    options.filter(is_level).last().cloned().unwrap_or_default()
+    options
+        .filter(is_level)
+        .next_back()
+        .cloned()
+        .unwrap_or_default()
 }
 
 /// An object made from C text of Parallax's own, uninstrumented.
