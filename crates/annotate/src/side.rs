@@ -16,6 +16,15 @@ pub fn side(text: &str, side: Side) -> String {
     let mut copied = 0;
     let mut at = 0;
     while at < all.len() {
+        if all[at].kind == Kind::Directive {
+            // What a macro stands for.
+            let inside = all[at].span.start + 1..all[at].span.end;
+            result.push_str(&text[copied..inside.start]);
+            result.push_str(&self::side(&text[inside.clone()], side));
+            copied = inside.end;
+            at += 1;
+            continue;
+        }
         let Some(call) = Call::at(text, &all, at) else {
             at += 1;
             continue;
@@ -125,8 +134,14 @@ mod tests {
 
     #[test]
     fn lines_stay_where_they_are() {
-        let text = "if (change(a,\n  change(b, c)) )\n  d;\n";
-        assert_eq!(side(text, Side::Old), "if ((a)\n )\n  d;\n");
-        assert_eq!(side(text, Side::New), "if ((\n  ( c)) )\n  d;\n");
+        let text = "#define A change(1, 2) + 3\nif (change(a,\n  change(b, c)) )\n  d;\n";
+        assert_eq!(
+            side(text, Side::Old),
+            "#define A (1) + 3\nif ((a)\n )\n  d;\n"
+        );
+        assert_eq!(
+            side(text, Side::New),
+            "#define A ( 2) + 3\nif ((\n  ( c)) )\n  d;\n"
+        );
     }
 }
