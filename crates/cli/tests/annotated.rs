@@ -163,3 +163,57 @@ fn one_program_without_annotations_is_no_comparison() {
     assert!(message.contains("only one program"), "{message}");
     assert!(message.contains("change(old, new)"), "{message}");
 }
+
+const LIMIT: &str = "#include <stdio.h>\n#include <stdlib.h>\nint main(int argc, char **argv) {\n  \
+                     int x = argc > 1 ? atoi(argv[1]) : 0;\n  if (x > 10)\n    puts(\"large\");\n  return 0;\n}\n";
+
+#[test]
+fn a_proposed_source_shows_the_difference_between_the_versions() {
+    let folder = Folder::new();
+    folder.file("old.c", LIMIT);
+    folder.file("new.c", &LIMIT.replace("x > 10", "x > 20"));
+    let (_, told) = folder.expect(0, &["annotate", "old.c", "new.c", "-o", "both.c"]);
+    assert!(told.contains("annotated: 1 expression"), "{told}");
+    let both = fs::read_to_string(folder.path().join("both.c")).unwrap();
+    assert!(both.contains("if (x > change(10, 20))"), "{both}");
+    folder.build("both", &both);
+    let options = [
+        "diverge",
+        "both",
+        "--json",
+        "--no-sanitizers",
+        "--runs",
+        "60",
+        "--",
+        "5",
+    ];
+    let (text, _) = folder.expect(1, &options);
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let argument = report["findings"][0]["scenario"]["argv"][0]
+        .as_str()
+        .unwrap();
+    let number: i32 = argument.trim().parse().unwrap();
+    assert!((11..=20).contains(&number), "{number}");
+}
+
+#[test]
+fn a_range_gives_a_source_for_each_file_that_it_modifies() {
+    let folder = Folder::new();
+    let git = |words: &[&str]| support::git(folder.path(), words);
+    git(&["init", "-q", "."]);
+    folder.file("parallax.toml", "");
+    folder.file("limit.c", LIMIT);
+    folder.file("other.c", "int other;\n");
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "one"]);
+    folder.file("limit.c", &LIMIT.replace("x > 10", "x > 10 && x != 15"));
+    git(&["commit", "-q", "-a", "-m", "two"]);
+    let (told, _) = folder.expect(0, &["annotate", "HEAD~1..HEAD"]);
+    support::assert_contains(&told, &["limit.c  annotated: 1 expression", "1 file in "]);
+    let made = folder.path().join(".parallax/annotated");
+    let text = fs::read_to_string(made.join("limit.c")).unwrap();
+    assert!(text.contains("x > 10 && change(1, x != 15)"), "{text}");
+    assert!(!made.join("other.c").exists());
+    let (_, told) = folder.expect(2, &["annotate", "HEAD"]);
+    assert!(told.contains("one revision"), "{told}");
+}

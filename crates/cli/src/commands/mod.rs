@@ -2,6 +2,7 @@
 
 pub mod amplify;
 pub mod analyse;
+pub mod annotate;
 pub mod build;
 pub mod cc;
 pub mod clean;

@@ -30,6 +30,54 @@ impl Repository {
     }
 }
 
+/// A file that two revisions have, with different contents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Modified {
+    /// Relative to the top of the project, in the new revision.
+    pub file: String,
+    pub old: Vec<u8>,
+    pub new: Vec<u8>,
+}
+
+impl Repository {
+    /// Files of the project with contents in both revisions that are not the same. Renamed files are followed.
+    pub fn modified(&self, old: &Revision, new: &Revision) -> Result<Vec<Modified>, RevisionError> {
+        let mut diff = command(self.top());
+        diff.args(["diff", "--name-status", "-z", "-M", "--diff-filter=MR"])
+            .args([&old.id, &new.id, "--"]);
+        if !self.prefix().as_os_str().is_empty() {
+            diff.arg(self.prefix());
+        }
+        let list = String::from_utf8_lossy(&output(diff)?).into_owned();
+        let mut fields = list.split('\0').filter(|field| !field.is_empty());
+        let mut modified = Vec::new();
+        while let (Some(status), Some(before)) = (fields.next(), fields.next()) {
+            let after = match status.starts_with('R') {
+                true => fields.next().unwrap_or(before),
+                false => before,
+            };
+            let Ok(file) = Path::new(after).strip_prefix(self.prefix()) else {
+                continue;
+            };
+            modified.push(Modified {
+                file: file.to_string_lossy().into_owned(),
+                old: self.contents(old, before)?,
+                new: self.contents(new, after)?,
+            });
+        }
+        Ok(modified)
+    }
+
+    fn contents(&self, revision: &Revision, path: &str) -> Result<Vec<u8>, RevisionError> {
+        let mut show = command(self.top());
+        show.args(["cat-file", "blob", &format!("{}:{path}", revision.id)]);
+        let mut bytes = output(show)?;
+        // Taken off by who reads answers of one line.
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+}
+
 fn parse(diff: &str, prefix: &Path) -> Vec<Change> {
     let mut changes: Vec<Change> = Vec::new();
     let mut current: Option<Change> = None;

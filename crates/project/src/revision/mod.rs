@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::project::{Project, ProjectError};
 use crate::tools::is_on_path;
-pub use changes::Change;
+pub use changes::{Change, Modified};
 use copy::Snapshot;
 pub use git::Repository;
 
