@@ -58,6 +58,24 @@ fn a_range_of_letters_has_three_paths() {
 }
 
 #[test]
+fn the_budget_of_the_project_counts_unless_another_is_given() {
+    let folder = Folder::new();
+    let program = build(&folder, "maze");
+    fs::write(folder.path().join("parallax.toml"), "[budget]\nruns = 3\n").unwrap();
+    let runs = |options: &[&str]| {
+        let report = explore(
+            &folder,
+            &program,
+            &[&["--sym-stdin", "18"], options].concat(),
+            0,
+        );
+        report["stats"]["runs"].as_u64().unwrap()
+    };
+    assert_eq!(runs(&[]), 3);
+    assert_eq!(runs(&["--runs", "5"]), 5);
+}
+
+#[test]
 fn all_ways_out_of_the_maze_are_found() {
     let folder = Folder::new();
     let program = build(&folder, "maze");

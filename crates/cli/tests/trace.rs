@@ -2,6 +2,9 @@
 
 mod support;
 
+use std::fs::{self, File};
+use std::time::SystemTime;
+
 use serde_json::Value;
 use support::{Folder, assert_contains, expect};
 
@@ -242,6 +245,44 @@ fn cleaning_removes_derived_programs_and_leaves_the_plain_ones() {
     assert!(!derived.exists());
     assert!(folder.path().join("prog").exists());
     assert_contains(&with_cache(&["clean"]), &["variants of programs: 0 files"]);
+}
+
+#[test]
+fn cleaning_removes_kept_sources_if_asked_to_and_what_killed_runs_left() {
+    let folder = Folder::new();
+    let (cache, temporary) = (folder.path().join("cache"), folder.path().join("tmp"));
+    let kept = cache.join("parallax/capture");
+    fs::create_dir_all(&kept).unwrap();
+    fs::create_dir_all(temporary.join("parallax-run-killed")).unwrap();
+    let long_ago = SystemTime::UNIX_EPOCH;
+    let left = File::open(temporary.join("parallax-run-killed")).unwrap();
+    left.set_modified(long_ago).unwrap();
+    drop(left);
+    let clean = |options: &[&str]| {
+        let mut command = folder.command(&[&["clean", "--yes"], options].concat());
+        command
+            .env("XDG_CACHE_HOME", &cache)
+            .env("TMPDIR", &temporary)
+            .env_remove("PARALLAX_STORE");
+        expect(0, command).0
+    };
+    assert_contains(&clean(&[]), &["removed 1 directory of runs"]);
+    assert_eq!(fs::read_dir(&temporary).unwrap().count(), 0);
+    assert!(kept.exists());
+    assert_contains(&clean(&["--sources"]), &["removed the sources"]);
+    assert!(!kept.exists());
+}
+
+#[test]
+fn names_that_arguments_make_are_compared_with_the_files_that_they_name() {
+    let folder = Folder::new();
+    let program = folder.build(
+        "opens",
+        "#include <fcntl.h>\nint main(int argc, char **argv) { return open(argv[1], O_RDONLY) < 0; }",
+    );
+    folder.file("in.txt", "x");
+    let (text, _) = folder.expect(0, &["trace", &program, "--all", "--", "in.txt"]);
+    assert_contains(&text, &["inside open", "argv[1][3] == 't'"]);
 }
 
 #[test]

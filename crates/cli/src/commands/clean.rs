@@ -69,6 +69,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         console::print(&format!("removed {count} of runs that were killed\n"))?;
     }
     let cache = cache_directory();
+    // Without it nobody could be kept out of the other places.
+    fs::create_dir_all(&cache)?;
     if let Some(_alone) = alone(&cache)? {
         for (what, path) in &places {
             remove(what, path)?;
