@@ -146,6 +146,9 @@ fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
     if let Some(umask) = scenario.umask {
         text.extend(format!("umask {umask:03o} &&\n").into_bytes());
     }
+    if scenario.piped_stdin && !scenario.closed_stdin {
+        text.extend(b"cat \"$here/stdin\" | ");
+    }
     if let Some((name, _)) = ktest::layout(scenario) {
         let name = name.display();
         text.extend(format!("{}=\"$work/{name}\" ", ktest::VARIABLE).into_bytes());
@@ -161,9 +164,10 @@ fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
         text.push(b' ');
         text.extend(shell_quoted(argument));
     }
-    text.extend(match scenario.closed_stdin {
-        true => &b" <&-"[..],
-        false => b" <\"$here/stdin\"",
+    text.extend(match (scenario.closed_stdin, scenario.piped_stdin) {
+        (true, _) => &b" <&-"[..],
+        (false, true) => b"",
+        (false, false) => b" <\"$here/stdin\"",
     });
     text.extend(redirected("", "stdout", &scenario.stdout));
     text.extend(redirected("2", "stderr", &scenario.stderr));

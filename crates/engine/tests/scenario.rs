@@ -180,6 +180,22 @@ fn output_can_be_a_file_that_the_program_knows_by_name() {
 }
 
 #[test]
+fn standard_input_is_a_file_or_a_pipe() {
+    let Some(mut shell) = shell() else { return };
+    let mut kind = |piped_stdin: bool| {
+        let scenario = Scenario {
+            stdin: "text\n".into(),
+            piped_stdin,
+            ..Scenario::default()
+        };
+        let script = "stat -L -c %F /proc/self/fd/0; cat";
+        text(&run(&mut shell, script, scenario))
+    };
+    assert_eq!(kind(false), "regular file\ntext\n");
+    assert_eq!(kind(true), "fifo\ntext\n");
+}
+
+#[test]
 fn files_elsewhere_are_on_another_file_system() {
     let Some(mut shell) = shell() else { return };
     let there = Scenario {

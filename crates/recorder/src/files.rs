@@ -136,7 +136,7 @@ impl Files {
                 };
                 match self.find(viewer, &at, interest) {
                     Found::Directory { .. } => continue,
-                    Found::Link { target } => target.clone(),
+                    Found::Link { target, .. } => target.clone(),
                     _ => return at,
                 }
             } else {
@@ -392,7 +392,10 @@ mod tests {
         let mut files = Files::default();
         let path = place.path("link/../d/./file");
         files.look(&place.viewer(), &path, OPEN);
-        let link = Found::Link { target: "d".into() };
+        let link = Found::Link {
+            target: "d".into(),
+            time: None,
+        };
         assert_eq!(files.found[&place.root.join("link")], link);
         assert_eq!(
             contents(&files, &place.root.join("d/file")),

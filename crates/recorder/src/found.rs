@@ -29,6 +29,8 @@ pub enum Found {
     },
     Link {
         target: OsString,
+        /// As in [`Stamp`].
+        time: Option<i64>,
     },
     /// A named pipe that the program did not open: what others do at its other end is no part of a scenario.
     Pipe {
@@ -116,6 +118,7 @@ impl Found {
             libc::S_IFLNK => match fs::read_link(path) {
                 Ok(target) => Found::Link {
                     target: target.into_os_string(),
+                    time: stamp.time,
                 },
                 Err(_) => Found::Absent,
             },
@@ -143,6 +146,7 @@ impl Found {
             // Where it leads is nothing that the program can know.
             libc::DT_LNK => Found::Link {
                 target: "unknown".into(),
+                time: None,
             },
             _ => Found::Absent,
         }

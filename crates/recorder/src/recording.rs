@@ -59,6 +59,10 @@ pub enum Stdin {
     Stream {
         identity: Identity,
         taken: Bounded,
+        /// The program has done what has another answer for a file.
+        is_tried: bool,
+        /// How often it asked what this is.
+        questions: u32,
     },
     Other(&'static str),
 }
@@ -323,6 +327,22 @@ impl Recording {
         }
     }
 
+    /// The program asks what descriptor 0 of `process` is (or moves in it, if `is_move`): a pipe answers otherwise than a file.
+    pub fn question_stdin(&mut self, process: Pid, is_move: bool) {
+        if let Stdin::Stream {
+            identity,
+            is_tried,
+            questions,
+            ..
+        } = &mut self.stdin
+            && proc::descriptor(process, 0)
+                .is_some_and(|now| now.identity == *identity && now.kind == Kind::Stream)
+        {
+            *is_tried |= is_move;
+            *questions += 1;
+        }
+    }
+
     /// The program does something with descriptor 0 of `process`: if that is a file, its contents are input.
     pub fn touch_stdin(&mut self, process: Pid, limits: &Limits) {
         let Stdin::File { identity, contents } = &mut self.stdin else {
@@ -360,11 +380,15 @@ fn stdin(process: Pid) -> Stdin {
         Kind::Stream => Stdin::Stream {
             identity,
             taken: Bounded::default(),
+            is_tried: false,
+            questions: 0,
         },
         Kind::Device(NULL) => Stdin::Empty,
         Kind::Device(device) if is_terminal(device) => Stdin::Stream {
             identity,
             taken: Bounded::default(),
+            is_tried: false,
+            questions: 0,
         },
         Kind::Device(_) => Stdin::Other("a device"),
         Kind::Directory => Stdin::Other("a directory"),

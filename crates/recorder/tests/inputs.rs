@@ -357,3 +357,27 @@ fn what_is_in_a_directory_that_is_to_be_removed_is_recorded() {
     assert_eq!(run.scenario.directories, [bytes("empty")].into());
     assert!(run.scenario.files.is_empty());
 }
+
+#[test]
+fn that_standard_input_is_a_pipe_is_recorded_where_the_program_can_tell() {
+    let mut project = with_cat();
+    project.program(
+        "seek",
+        "#include <unistd.h>\nint main() { char c; lseek(0, 1, SEEK_SET); return read(0, &c, 1) != 1 || c != 'x'; }",
+    );
+    project.write("in", "x\n");
+    let is_piped = |line: &str| project.sh(line).only().scenario.piped_stdin;
+    assert!(!is_piped("./seek <in || :"));
+    assert!(is_piped("cat in | ./seek"));
+    assert!(!is_piped("cat in | ./cat"));
+}
+
+#[test]
+fn dates_of_links_are_recorded() {
+    let project = with_cat();
+    project.write("in", "x\n");
+    let line = "ln -s in link; touch -h -d '2001-01-01 UTC' link; ./cat link";
+    let scenario = project.sh(line).only().scenario;
+    let date = 978_307_200_000_000_000;
+    assert_eq!(scenario.times, [(bytes("link"), date)].into());
+}

@@ -124,6 +124,9 @@ pub struct Scenario {
     /// Standard input is not open at all.
     #[serde(default, skip_serializing_if = "is_default")]
     pub closed_stdin: bool,
+    /// Standard input is a pipe, not a file: nobody can move in it, and what is read is gone.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub piped_stdin: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub stdout: Sink,
     #[serde(default, skip_serializing_if = "is_default")]

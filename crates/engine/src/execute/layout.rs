@@ -103,14 +103,16 @@ pub fn lay_out(directory: &Path, scenario: &Scenario) -> Result<(), ExecuteError
     let stamped: BTreeSet<&Bytes> = scenario.modes.keys().chain(scenario.times.keys()).collect();
     for name in stamped.into_iter().rev() {
         let path = inside_or_root(name, scenario)?;
-        if scenario.links.contains_key(name) {
-            return Err(ExecuteError::Outside(path.to_owned()));
-        }
         let full = directory.join(path);
+        // Of a link itself, if it is one.
         if let Some(time) = scenario.times.get(name) {
             set_time(&full, *time).map_err(failed(path))?;
         }
         if let Some(mode) = scenario.modes.get(name) {
+            // What a link leads to would get it.
+            if scenario.links.contains_key(name) {
+                return Err(ExecuteError::Outside(path.to_owned()));
+            }
             fs::set_permissions(full, Permissions::from_mode(mode & 0o7777))
                 .map_err(failed(path))?;
         }
@@ -133,10 +135,18 @@ fn lengthen(file: &fs::File, size: u64) -> io::Result<()> {
 
 /// Gives the room back that parts of a file take, unless there is something in them by now.
 fn dig(file: &fs::File, contents: &[u8], holes: &[(u64, u64)]) -> io::Result<()> {
+    // Only whole pages are given back, and the last one is one even if the file ends in it.
+    const PAGE: u64 = 4096;
+    let size = file.metadata()?.len();
     let within = |offset: u64| contents.len().min(offset.try_into().unwrap_or(usize::MAX));
     for (start, end) in holes {
-        let part = contents.get(within(*start)..within(*end));
-        if part.is_none_or(|part| part.iter().any(|byte| *byte != 0)) {
+        let end = match *end < size {
+            true => *end,
+            false => size.next_multiple_of(PAGE),
+        };
+        let part = contents.get(within(*start)..within(end));
+        let is_empty = part.is_some_and(|part| part.iter().all(|byte| *byte == 0));
+        if *start >= end || !is_empty {
             continue;
         }
         let (start, length) = (*start as libc::off_t, (end - start) as libc::off_t);
@@ -288,7 +298,13 @@ mod tests {
             sizes: [("d/file".into(), 5000)].into(),
             hard_links: [("other/name".into(), "d/file".into())].into(),
             pipes: ["d/pipe".into()].into(),
-            times: [("d/file".into(), long_ago), ("d".into(), -1)].into(),
+            links: [("link".into(), "d/pipe".into())].into(),
+            times: [
+                ("d/file".into(), long_ago),
+                ("d".into(), -1),
+                ("link".into(), 5_000_000_000),
+            ]
+            .into(),
             modes: [("d".into(), 0o500), (Bytes::default(), 0o700)].into(),
             ..Scenario::default()
         };
@@ -302,6 +318,8 @@ mod tests {
             (978_307_200, 500_000_000)
         );
         assert_eq!(status("d").mtime(), -1);
+        assert_eq!(status("link").mtime(), 5);
+        assert_ne!(status("d/pipe").mtime(), 5);
         assert_eq!(status("d/pipe").mode(), libc::S_IFIFO | FILE_MODE);
         assert_eq!(mode(root.path()), 0o700);
         fs::set_permissions(root.path().join("d"), Permissions::from_mode(0o755)).unwrap();
@@ -320,10 +338,10 @@ mod tests {
                 ("empty".into(), vec![(0, 1 << 16)]),
                 ("part".into(), vec![(0, 1 << 12), (1 << 13, 1 << 14)]),
                 ("changed".into(), vec![(0, 1 << 15)]),
-                ("long".into(), vec![(0, 1 << 20)]),
+                ("long".into(), vec![(0, (1 << 20) + 1)]),
             ]
             .into(),
-            sizes: [("long".into(), 1 << 20), ("longer".into(), 1 << 20)].into(),
+            sizes: [("long".into(), (1 << 20) + 1), ("longer".into(), 1 << 20)].into(),
             ..Scenario::default()
         };
         scenario.files.insert("changed".into(), text.clone());
@@ -333,7 +351,7 @@ mod tests {
         assert_eq!(names.map(kilobytes), [64, 0, 52, 64, 0, 1024]);
         assert_eq!(fs::read(root.path().join("changed")).unwrap(), text.0);
         assert_eq!(fs::read(root.path().join("part")).unwrap(), zeros.0);
-        assert_eq!(status("long").len(), 1 << 20);
+        assert_eq!(status("long").len(), (1 << 20) + 1);
     }
 
     #[test]
@@ -373,7 +391,7 @@ mod tests {
                 ..Scenario::default()
             },
             Scenario {
-                times: [("link".into(), 0)].into(),
+                times: [("link/inner".into(), 0)].into(),
                 links: link.clone().into(),
                 ..Scenario::default()
             },

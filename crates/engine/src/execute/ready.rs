@@ -15,7 +15,7 @@ use super::server::Server;
 use super::watch::{Bounds, Finished, Streams, WatchError, watch};
 use crate::play::{Address, AddressError, Clients, Sockets};
 use crate::run::RunError;
-use crate::run::prepare::memory_file;
+use crate::run::prepare::{full_pipe, memory_file};
 use crate::sandbox::Init;
 use crate::scenario::{Scenario, WORK};
 use crate::shared::Shared;
@@ -33,7 +33,13 @@ pub(super) struct Run<'r> {
 impl Run<'_> {
     /// Runs the program, with clients if it is a server, and waits for its end.
     pub fn watch(&self, bounds: &Bounds, sockets: &mut Sockets) -> Result<Finished, WatchError> {
-        let stdin = memory_file(&self.scenario.stdin).map_err(|source| RunError::System {
+        let bytes = &self.scenario.stdin;
+        let piped = match self.scenario.piped_stdin {
+            true => full_pipe(bytes),
+            false => Ok(None),
+        };
+        let stdin = piped.and_then(|pipe| pipe.map_or_else(|| memory_file(bytes), Ok));
+        let stdin = stdin.map_err(|source| RunError::System {
             what: "keep standard input in memory",
             source,
         })?;

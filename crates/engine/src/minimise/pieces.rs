@@ -20,6 +20,7 @@ pub(super) enum Piece {
     Time(Bytes),
     Listing(Bytes),
     Elsewhere(Bytes),
+    PipedStdin,
     Sinks,
     Umask,
     Name,
@@ -43,6 +44,9 @@ pub(super) fn all(scenario: &Scenario) -> Vec<Piece> {
     pieces.extend(scenario.times.keys().cloned().map(Piece::Time));
     pieces.extend(scenario.listings.keys().cloned().map(Piece::Listing));
     pieces.extend(scenario.elsewhere.keys().cloned().map(Piece::Elsewhere));
+    if scenario.piped_stdin {
+        pieces.push(Piece::PipedStdin);
+    }
     if [&scenario.stdout, &scenario.stderr] != [&Sink::Read; 2] {
         pieces.push(Piece::Sinks);
     }
@@ -112,6 +116,7 @@ pub(super) fn without(scenario: &Scenario, pieces: &[Piece]) -> Scenario {
             Piece::Elsewhere(place) => {
                 rest.elsewhere.remove(place);
             }
+            Piece::PipedStdin => rest.piped_stdin = false,
             Piece::Sinks => [rest.stdout, rest.stderr] = [const { Sink::Read }; 2],
             Piece::Umask => rest.umask = None,
             Piece::Name => rest.name = None,

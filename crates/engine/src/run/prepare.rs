@@ -208,6 +208,21 @@ pub(crate) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| Ok(file.into()))
 }
 
+/// A pipe that holds these bytes and nothing after them; `None` if they are more than a pipe can hold.
+pub(crate) fn full_pipe(bytes: &[u8]) -> io::Result<Option<OwnedFd>> {
+    const USUAL: usize = 64 << 10;
+    let (reader, mut writer) = io::pipe()?;
+    if bytes.len() > USUAL {
+        let size = libc::c_int::try_from(bytes.len()).unwrap_or(libc::c_int::MAX);
+        // SAFETY: an open descriptor and a number.
+        if unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_SETPIPE_SZ, size) } < size {
+            return Ok(None);
+        }
+    }
+    writer.write_all(bytes)?;
+    Ok(Some(reader.into()))
+}
+
 /// An empty file in memory: for reading, and opened once more for a program's output.
 pub(crate) fn empty_memory_file() -> io::Result<(File, File)> {
     let reader = new_memory_file(c"output")?;
@@ -231,6 +246,19 @@ mod tests {
     use std::os::fd::AsFd;
 
     use super::*;
+
+    #[test]
+    fn a_pipe_holds_what_fits_into_it() {
+        let read = |size: usize| {
+            let pipe = full_pipe(&vec![b'x'; size]).unwrap()?;
+            let mut bytes = Vec::new();
+            std::io::Read::read_to_end(&mut File::from(pipe), &mut bytes).unwrap();
+            Some(bytes.len())
+        };
+        assert_eq!(read(0), Some(0));
+        assert_eq!(read(200_000), Some(200_000));
+        assert_eq!(read(1 << 30), None);
+    }
 
     #[test]
     fn shared_memory_never_lands_on_a_descriptor_that_is_still_to_be_handed_over() {

@@ -176,7 +176,8 @@ fn put(
                 }
                 scenario.pipes.insert(name);
             }
-            Found::Link { target } => {
+            Found::Link { target, time } => {
+                scenario.times.extend(time.map(|at| (name.clone(), at)));
                 let target = rewriter.apply(target.as_bytes());
                 scenario.links.insert(name, target.into());
             }

@@ -20,9 +20,10 @@ use environment::Environments;
 use layout::Layout;
 use rewrite::Rewriter;
 
-/// What stdio asks about standard output before it prints: how large a buffer should be. Nothing of standard error, which has
-/// none.
+/// What stdio asks about standard input and output before it uses them: how large a buffer should be. Nothing of standard error, which
+/// has none.
 const USUAL_QUESTIONS: u32 = 1;
+const READER_GONE: &str = "its reader went away before it had printed everything";
 /// What every shell starts with.
 const USUAL_UMASK: u32 = 0o022;
 
@@ -78,17 +79,19 @@ impl<'a> Finisher<'a> {
 
         let highest = self.territory.highest(&start.directory);
         let layout = Layout::new(files.into_found(), &start.directory, &highest);
-        let rewriter = Rewriter::new(layout.root.as_os_str().as_bytes(), WORK.as_bytes())
-            .keeping(layout.binaries());
+        let mut binaries = layout.binaries();
+        // The program itself, in whose name it speaks.
+        let own = [&program.path, &start.executable];
+        binaries.extend(own.map(|path| path.as_os_str().as_bytes().to_vec()));
+        let rewriter =
+            Rewriter::new(layout.root.as_os_str().as_bytes(), WORK.as_bytes()).keeping(binaries);
 
         let mut words = start.command_line.split(|byte| *byte == 0);
         let name = words.next().unwrap_or_default();
         let mut argv: Vec<Bytes> = words.map(|word| rewriter.apply(word).into()).collect();
         // Behind the last terminator.
         argv.pop();
-        let is_path = [&program.path, &start.executable]
-            .iter()
-            .any(|path| path.as_os_str().as_bytes() == name);
+        let is_path = own.iter().any(|path| path.as_os_str().as_bytes() == name);
 
         let chosen = environment::Question {
             start: &start,
@@ -130,6 +133,9 @@ impl<'a> Finisher<'a> {
         layout.fill(&mut scenario, &rewriter, self.territory, &mut notes);
         [scenario.stdout, scenario.stderr] = sinks;
         take_back(&mut scenario, [&stdout, &stderr]);
+        if end == End::Signal(libc::SIGPIPE) && scenario.stdout != Sink::Broken {
+            unsteady.insert(READER_GONE);
+        }
         fill_stdin(&mut scenario, stdin, &mut notes);
         let mut answers = Vec::new();
         if let Some(server) = server {
@@ -205,7 +211,7 @@ fn sink(
         if output.written.bytes.is_empty() {
             return Sink::Broken;
         }
-        unsteady.insert("its reader went away before it had printed everything");
+        unsteady.insert(READER_GONE);
     }
     let Some(position) = output.position else {
         return Sink::Read;
@@ -288,7 +294,13 @@ fn fill_stdin(scenario: &mut Scenario, stdin: Stdin, notes: &mut BTreeSet<String
             }
             scenario.stdin = contents.bytes.into();
         }
-        Stdin::Stream { taken, .. } => {
+        Stdin::Stream {
+            taken,
+            is_tried,
+            questions,
+            ..
+        } => {
+            scenario.piped_stdin = is_tried || questions > USUAL_QUESTIONS;
             if taken.lost > 0 {
                 notes.insert(cut("standard input", taken.lost));
             }

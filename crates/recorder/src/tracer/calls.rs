@@ -175,23 +175,24 @@ impl Tracer<'_> {
     /// Something is asked of, or done to, the standard stream that is a call's first argument.
     fn touch_stream(&mut self, group: Pid, call: &Call) {
         let number = call.descriptor(0);
+        let is_move = call.number == libc::SYS_lseek;
+        let is_question = matches!(call.number, libc::SYS_newfstatat | libc::SYS_fstat);
         if !matches!(number, 1 | 2) {
+            if number == 0 && (is_move || is_question) {
+                self.each(group, |recording, _, _| {
+                    recording.question_stdin(group, is_move);
+                });
+            }
             return self.touch(group);
         }
         self.each(group, |recording, _, _| {
             let Some(output) = recording.output(group, number) else {
                 return;
             };
-            match call.number {
-                libc::SYS_newfstatat | libc::SYS_fstat => output.questions += 1,
-                libc::SYS_lseek => {
-                    let is_question =
-                        call.arguments[1] == 0 && call.arguments[2] as i32 == libc::SEEK_CUR;
-                    output.is_used_as_file = true;
-                    output.has_moved |= !is_question;
-                }
-                _ => output.is_used_as_file = true,
-            }
+            output.questions += u32::from(is_question);
+            output.is_used_as_file |= !is_question;
+            let stays = call.arguments[1] == 0 && call.arguments[2] as i32 == libc::SEEK_CUR;
+            output.has_moved |= is_move && !stays;
         });
     }
 

@@ -156,10 +156,15 @@ pub fn command_line(what: &What) -> String {
     };
     let mut line = scenario::command_line(&name, &what.scenario);
     let stdin = &what.scenario.stdin;
-    if !stdin.is_empty() {
-        let _ = write!(line, " < {}", show_bytes(stdin.len() as u64));
+    let size = show_bytes(stdin.len() as u64);
+    match what.scenario.piped_stdin {
+        true => format!("{size} | {line}"),
+        false if stdin.is_empty() => line,
+        false => {
+            let _ = write!(line, " < {size}");
+            line
+        }
     }
-    line
 }
 
 pub fn all_text(report: &AllReport) -> String {
