@@ -39,7 +39,98 @@ pub enum Source {
     Texts(Vec<Vec<u8>>),
     /// An environment variable of this name.
     Variable(Vec<u8>),
+    /// What the system says.
+    System(System),
 }
+
+/// What functions outside of the program ask the system about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum System {
+    /// Whether a file can be opened or a name is there.
+    Opening,
+    /// What a file is.
+    Kind,
+    /// Whether output is written.
+    Writing,
+    /// How characters are encoded.
+    Locale,
+}
+
+/// Functions whose answer is the system's.
+const SYSTEM: &[(System, &[&str])] = &[
+    (
+        System::Opening,
+        &[
+            "open",
+            "open64",
+            "openat",
+            "openat64",
+            "fopen",
+            "fopen64",
+            "freopen",
+            "freopen64",
+            "opendir",
+            "access",
+            "chdir",
+            "readlink",
+            "unlink",
+            "rename",
+            "fts_open",
+            "read",
+        ],
+    ),
+    (
+        System::Kind,
+        &[
+            "stat",
+            "lstat",
+            "fstat",
+            "stat64",
+            "lstat64",
+            "fstat64",
+            "fstatat",
+            "fstatat64",
+            "__xstat",
+            "__lxstat",
+            "__fxstat",
+            "lseek",
+            "lseek64",
+            "fseeko",
+            "fseek",
+        ],
+    ),
+    (
+        System::Writing,
+        &[
+            "fclose",
+            "fflush",
+            "ferror",
+            "ferror_unlocked",
+            "fwrite",
+            "fwrite_unlocked",
+            "write",
+            "fputs",
+            "fputs_unlocked",
+            "putchar",
+            "puts",
+            "printf",
+            "fprintf",
+        ],
+    ),
+    (
+        System::Locale,
+        &[
+            "__ctype_get_mb_cur_max",
+            "setlocale",
+            "nl_langinfo",
+            "mbrtowc",
+            "rpl_mbrtowc",
+            "mbrlen",
+            "iswprint",
+            "wcwidth",
+        ],
+    ),
+];
 
 /// Functions that read options, by the last part of their names: programs bring their own.
 const GETOPT: &[&str] = &["getopt", "getopt_long", "getopt_long_only"];
@@ -112,7 +203,21 @@ pub fn source_of(program: &Program, spot: Spot, values: Option<&Values>) -> Opti
         let name = text_of(program, function, *arguments.first()?)?;
         return Some(Source::Variable(name.to_vec()));
     }
-    None
+    asked(name).map(Source::System)
+}
+
+/// What a function asks the system about.
+fn asked(name: &str) -> Option<System> {
+    let own = name.strip_prefix("rpl_").unwrap_or(name);
+    let mut kinds = SYSTEM.iter();
+    kinds
+        .find(|(_, names)| names.contains(&own))
+        .map(|(kind, _)| *kind)
+}
+
+/// What a call asks the system about that writes its answer to memory.
+pub fn answer_at(program: &Program, spot: Spot) -> Option<System> {
+    called(program, spot).and_then(|(name, _)| asked(name))
 }
 
 /// The options that store one of the values to a variable, of all calls of `getopt` functions.

@@ -6,7 +6,7 @@ mod lengths;
 pub use lengths::{Length, before, number_at};
 
 use crate::question::contents;
-use crate::scenario::{Bytes, Component, Scenario};
+use crate::scenario::{Bytes, Component, Scenario, Sink};
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,6 +17,12 @@ pub enum Edit {
     Instead { at: usize, word: Bytes },
     /// The argument with one index comes to another.
     Move { from: usize, to: usize },
+    /// A file has another name, in the arguments, too.
+    Rename { from: Bytes, to: Bytes },
+    /// A file is something else.
+    File { file: Bytes, by: Becomes },
+    /// What becomes of what the program prints.
+    Output { sink: Sink },
     /// An environment variable has this value.
     Variable { name: Bytes, value: Bytes },
     /// Bytes of an input go, others come in their place; what says how long it is changes with it.
@@ -27,6 +33,16 @@ pub enum Edit {
         inserted: Vec<u8>,
         length: Option<Length>,
     },
+}
+
+/// What a file can become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Becomes {
+    Missing,
+    Directory,
+    Unreadable,
+    /// A symbolic link that leads nowhere.
+    Link,
 }
 
 impl Edit {
@@ -65,6 +81,49 @@ impl Edit {
                     length.add(bytes, inserted.len() as i64 - *removed as i64)?;
                 }
             }
+            Edit::Rename { from, to } => {
+                let contents = changed.files.remove(from)?;
+                let is_taken = changed.files.contains_key(to)
+                    || changed.directories.contains(to)
+                    || changed.links.contains_key(to);
+                if is_taken {
+                    return None;
+                }
+                changed.files.insert(to.clone(), contents);
+                for word in changed.argv.iter_mut().filter(|word| *word == from) {
+                    word.clone_from(to);
+                }
+            }
+            Edit::File { file, by } => {
+                if !changed.files.contains_key(file) {
+                    return None;
+                }
+                match by {
+                    Becomes::Unreadable => {
+                        changed.modes.insert(file.clone(), 0);
+                    }
+                    Becomes::Missing => {
+                        changed.files.remove(file);
+                    }
+                    Becomes::Directory => {
+                        changed.files.remove(file);
+                        changed.directories.insert(file.clone());
+                    }
+                    Becomes::Link => {
+                        changed.files.remove(file);
+                        changed.links.insert(file.clone(), b"nowhere".into());
+                    }
+                }
+                if *by != Becomes::Unreadable {
+                    for path in [&mut changed.hard_links, &mut changed.links] {
+                        path.retain(|name, to| name == file || to != file);
+                    }
+                    changed.modes.remove(file);
+                    changed.sizes.remove(file);
+                    changed.times.remove(file);
+                }
+            }
+            Edit::Output { sink } => changed.stdout.clone_from(sink),
             Edit::Variable { name, value } => {
                 changed.env.insert(name.clone(), value.clone());
                 // Where the whole environment is given, it is part of it.
@@ -117,6 +176,29 @@ mod tests {
         let moved = Edit::Move { from: 2, to: 0 };
         assert_eq!(moved.apply(&old), Some(scenario(&["c", "a", "b"])));
         assert_eq!(moved.apply(&scenario(&["a", "b"])), None);
+    }
+
+    #[test]
+    fn a_file_gets_another_name_or_becomes_something_else() {
+        let old = Scenario {
+            files: [(b"a".into(), b"text".into())].into(),
+            ..scenario(&["-x", "a"])
+        };
+        let renamed = Edit::Rename {
+            from: b"a".into(),
+            to: b"a b".into(),
+        };
+        let new = renamed.apply(&old).unwrap();
+        assert_eq!(new.argv, words(&["-x", "a b"]));
+        assert_eq!(new.files[&b"a b".into()], b"text".into());
+        let by = |by| {
+            let file = b"a".into();
+            Edit::File { file, by }.apply(&old).unwrap()
+        };
+        assert!(by(Becomes::Missing).files.is_empty());
+        assert!(by(Becomes::Directory).directories.contains(&b"a".into()));
+        assert_eq!(by(Becomes::Unreadable).modes[&b"a".into()], 0);
+        assert_eq!(by(Becomes::Link).links.len(), 1);
     }
 
     #[test]

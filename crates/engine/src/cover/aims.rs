@@ -6,7 +6,7 @@
 //! target every other time. So a run that executes a definition is at once looked at
 //! from where the definition was wanted.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use parallax_analysis::BlockId;
 
@@ -14,7 +14,7 @@ use super::map::Guide;
 use super::queue::Queue;
 use super::ran::{Blocked, Seen};
 use super::remedies::{Advice, Remedy};
-use super::spelling::{with_options, with_text};
+use super::spelling::{with_options, with_system, with_text};
 use super::{Heuristic, Means, Search, structure};
 use crate::edit::Edit;
 use crate::explore::frontier::RunId;
@@ -25,13 +25,17 @@ const ACTIVE: usize = 3;
 /// How far from the target aims may be.
 const DEEPEST: u32 = 4;
 /// Ways that are tried for an aim before it is given up, unless it came nearer.
-const PATIENCE: u32 = 96;
+const PATIENCE: u32 = 40;
 /// Ways that are tried for an aim before its branches are looked at again.
 const AGAIN: u32 = 24;
 /// Branches that are looked at in one go.
 const BRANCHES: usize = 3;
+/// A branch that was looked at before counts as so much farther.
+const LOOKED_AT: u32 = 2;
 /// Decisions behind a branch that are looked at together with it.
 const AHEAD: usize = 12;
+/// Runs in which every option is tried.
+const SWEEPS: usize = 4;
 /// Runs that are remembered as the nearest.
 const NEAREST: usize = 3;
 /// What is known to lead to an aim comes before all ways that only seem to.
@@ -51,6 +55,8 @@ pub struct Aim<'s> {
     /// The runs that came nearest, with the decisions left, the best first.
     nearest: Vec<(u32, RunId)>,
     examined: HashSet<(BlockId, BlockId, RunId)>,
+    /// How often branches have been looked at, with any run.
+    looks: HashMap<(BlockId, BlockId), u32>,
     /// Something is new since its branches were looked at.
     is_due: bool,
 }
@@ -80,6 +86,7 @@ impl<'s> Aim<'s> {
             tries: 0,
             nearest: Vec::new(),
             examined: HashSet::new(),
+            looks: HashMap::new(),
             is_due: true,
         }
     }
@@ -197,7 +204,14 @@ impl Search<'_> {
                 counters: self.counters,
                 ran,
             };
-            for blocked in seen.blocked(&self.aims[aim].guide) {
+            let mut all = seen.blocked(&self.aims[aim].guide);
+            // Each in its turn: runs are many that come to the same branches.
+            let looks = &self.aims[aim].looks;
+            all.sort_by_key(|blocked| {
+                let looked = looks.get(&(blocked.branch, blocked.side));
+                blocked.distance + LOOKED_AT * looked.copied().unwrap_or(0)
+            });
+            for blocked in all {
                 if looked_at >= BRANCHES {
                     break;
                 }
@@ -206,6 +220,7 @@ impl Search<'_> {
                     continue;
                 }
                 looked_at += 1;
+                *self.aims[aim].looks.entry((branch, side)).or_default() += 1;
                 let ahead = self.aims[aim].guide.way(side);
                 let program = &self.analysis.program;
                 let entered = ahead.iter().map(|(_, to)| *to);
@@ -229,8 +244,31 @@ impl Search<'_> {
             }
         }
         advice.sort_by_key(|(cost, run, _)| (*cost, *run));
+        let mut given: Vec<(RunId, Remedy)> = Vec::new();
         for (cost, run, remedy) in advice {
-            self.follow(aim, cost, run, remedy);
+            if !given.contains(&(run, remedy.clone())) {
+                given.push((run, remedy.clone()));
+                self.follow(aim, cost, run, remedy);
+            }
+        }
+        if aim == 0 {
+            self.sweep();
+        }
+    }
+
+    /// Every option that the program knows, in the nearest run: what a branch needs is not always seen in the code.
+    fn sweep(&mut self) {
+        let Some((distance, run)) = self.aims[0].nearest.first().copied() else {
+            return;
+        };
+        if self.swept.len() >= SWEEPS || !self.swept.insert(run) {
+            return;
+        }
+        let scenario = self.runs[run as usize].scenario.clone();
+        for option in self.adviser.options() {
+            for edit in with_options(&scenario, &[option]).into_iter().take(1) {
+                self.offer_edit(0, run, edit, Means::Switch, distance + 1);
+            }
         }
     }
 
@@ -261,6 +299,14 @@ impl Search<'_> {
                         for (edit, cost) in with_text(&scenario, text) {
                             self.offer_edit(aim, base, edit, Means::Switch, cost);
                         }
+                    }
+                }
+            }
+            Remedy::System(system) => {
+                for base in bases {
+                    let scenario = self.runs[base as usize].scenario.clone();
+                    for edit in with_system(&scenario, system) {
+                        self.offer_edit(aim, base, edit, Means::Switch, KNOWN + 1);
                     }
                 }
             }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use parallax_analysis::definitions::{Definition, Definitions, Read, Value, Writes, judge};
 use parallax_analysis::effects::{Effects, base_of};
 use parallax_analysis::preconditions::Values;
-use parallax_analysis::words::{self, OptionWord, Source};
+use parallax_analysis::words::{self, OptionWord, Source, System};
 use parallax_analysis::{Analysis, BlockId, FunctionId, Spot};
 
 use super::ran::Ran;
@@ -27,6 +27,8 @@ pub enum Remedy {
     Texts(Vec<Vec<u8>>),
     /// Set this environment variable.
     Variable(Vec<u8>),
+    /// Let the system answer otherwise.
+    System(System),
     /// Let what runs already run more often: it counts.
     Repeat,
     /// What gives the value that is needed runs already, but not in time.
@@ -117,6 +119,18 @@ impl<'a> Adviser<'a> {
 }
 
 impl Adviser<'_> {
+    /// All options that the program knows.
+    pub fn options(&self) -> Vec<OptionWord> {
+        let program = &self.analysis.program;
+        let calls = self.getopts.iter();
+        let mut options: Vec<OptionWord> = calls
+            .flat_map(|call| words::options_of(program, *call))
+            .collect();
+        options.sort();
+        options.dedup();
+        options
+    }
+
     /// The words that a function is found by in tables.
     pub fn names_of(&self, function: FunctionId) -> Option<Remedy> {
         let names = words::names_of(&self.analysis.program, function);
@@ -166,6 +180,9 @@ impl Inquiry<'_, '_> {
             } else if definition.fits == Some(true) {
                 self.add(depth, Remedy::Reorder);
             }
+            if let Some(system) = words::answer_at(&self.adviser.analysis.program, spot) {
+                self.add(depth + UNSURE, Remedy::System(system));
+            }
             if let Value::Computed(reads) = &alternative.value {
                 let wanted = wanted.filter(|_| alternative.is_copy);
                 if !alternative.is_copy && self.counts(read, reads) && self.ran.has(block) {
@@ -214,6 +231,7 @@ impl Inquiry<'_, '_> {
                 self.add(depth, Remedy::Texts(texts));
             }
             Some(Source::Variable(name)) => self.add(depth, Remedy::Variable(name)),
+            Some(Source::System(system)) => self.add(depth + UNSURE, Remedy::System(system)),
             Some(Source::Options(_) | Source::Texts(_)) | None => {}
         }
     }

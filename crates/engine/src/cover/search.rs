@@ -66,6 +66,8 @@ pub struct Search<'s> {
     pub(super) waiting: Vec<Waiting>,
     /// Blocks that are or were aims.
     pub(super) wanted: HashSet<BlockId>,
+    /// Runs in which every option was tried.
+    pub(super) swept: HashSet<RunId>,
     /// Counts what was chosen, so that aims take turns.
     pub(super) turn: usize,
     /// Ways that were tried, by the path that they make.
@@ -117,6 +119,7 @@ impl<'s> Search<'s> {
             wanted: target.blocks.iter().copied().collect(),
             aims: vec![target],
             waiting: Vec::new(),
+            swept: HashSet::new(),
             turn: 0,
             tried: HashSet::new(),
             edits: Vec::new(),

@@ -1,9 +1,9 @@
 //! How words that a program looks for come into its input.
 
-use parallax_analysis::words::{OptionWord, Takes};
+use parallax_analysis::words::{OptionWord, System, Takes};
 
-use crate::edit::Edit;
-use crate::scenario::{Bytes, Component, Scenario};
+use crate::edit::{Becomes, Edit};
+use crate::scenario::{Bytes, Component, Scenario, Sink};
 
 /// What an option's argument is tried with, besides names of files.
 const VALUES: [&[u8]; 2] = [b"1", b"A"];
@@ -86,4 +86,65 @@ pub fn with_text(scenario: &Scenario, text: &[u8]) -> Vec<(Edit, u32)> {
         ));
     }
     edits
+}
+
+/// Files of one scenario that become something else.
+const MOST_FILES: usize = 3;
+
+/// Ways to let the system answer otherwise.
+pub fn with_system(scenario: &Scenario, system: System) -> Vec<Edit> {
+    let files = || scenario.files.keys().take(MOST_FILES).cloned();
+    let becoming = |by: Becomes| files().map(move |file| Edit::File { file, by });
+    let mut edits = Vec::new();
+    match system {
+        System::Opening => {
+            edits.extend(becoming(Becomes::Missing));
+            edits.extend(becoming(Becomes::Unreadable));
+            edits.extend(becoming(Becomes::Directory));
+            edits.extend(with_word(scenario, b"missing"));
+        }
+        System::Kind => {
+            edits.extend(becoming(Becomes::Directory));
+            edits.extend(becoming(Becomes::Link));
+            for name in [&b"."[..], b"/dev/null", b"-"] {
+                edits.extend(with_word(scenario, name));
+            }
+        }
+        System::Writing => {
+            for sink in [Sink::Full, Sink::Closed] {
+                edits.push(Edit::Output { sink });
+            }
+        }
+        System::Locale => edits.push(Edit::Variable {
+            name: b"LC_ALL".into(),
+            value: b"C.UTF-8".into(),
+        }),
+    }
+    edits
+}
+
+/// A word at the end, and in place of the last.
+fn with_word(scenario: &Scenario, word: &[u8]) -> Vec<Edit> {
+    let end = scenario.argv.len();
+    let more = Edit::Words {
+        at: end,
+        words: vec![word.into()],
+    };
+    let other = end.checked_sub(1).map(|at| Edit::Instead {
+        at,
+        word: word.into(),
+    });
+    std::iter::once(more).chain(other).collect()
+}
+
+/// Names that programs have to quote.
+pub fn renamed(scenario: &Scenario) -> Vec<Edit> {
+    const NAMES: [&[u8]; 5] = [b"a b", b"a\"b", b"a\\b", b"a\nb", b"a\x01\xc3\xa9"];
+    let files = scenario
+        .files
+        .keys()
+        .filter(|name| scenario.argv.contains(name));
+    let first = files.take(1);
+    let names = first.flat_map(|from| NAMES.map(|to| (from.clone(), Bytes::from(to))));
+    names.map(|(from, to)| Edit::Rename { from, to }).collect()
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use parallax_abi::Op;
 
+use super::spelling::renamed;
 use crate::edit::{Edit, before, number_at};
 use crate::question::contents;
 use crate::scenario::{Component, Scenario};
@@ -26,6 +27,8 @@ pub fn changes(scenario: &Scenario, traced: &Traced, decisions: &[usize]) -> Vec
         .into_iter()
         .map(|edit| (edit, UNLIKELY))
         .collect();
+    let names = renamed(scenario).into_iter();
+    edits.extend(names.map(|edit| (edit, UNLIKELY + 1)));
     let mut copy = scenario.clone();
     for (source, offset) in places(traced, decisions) {
         let Some(Some(component)) = traced.sources.get(source as usize) else {

@@ -100,6 +100,14 @@ pub fn with_part(scenario: &Scenario, from: &Scenario, part: Part) -> Option<Sce
             changed.stdin = from.stdin.clone();
             changed.files = from.files.clone();
             changed.streams = from.streams.clone();
+            changed.directories = from.directories.clone();
+            changed.pipes = from.pipes.clone();
+            changed.links = from.links.clone();
+            changed.hard_links = from.hard_links.clone();
+            changed.modes = from.modes.clone();
+            changed.sizes = from.sizes.clone();
+            changed.times = from.times.clone();
+            changed.listings = from.listings.clone();
         }
     }
     (changed != *scenario).then_some(changed)
