@@ -241,6 +241,25 @@ pub fn flags_of(
         .collect()
 }
 
+/// The environment variables that a program asks for by name.
+pub fn variables(program: &Program) -> Vec<Vec<u8>> {
+    let mut names = Vec::new();
+    for block in program.block_ids() {
+        let function = program.block(block).function;
+        for number in 0..program.block(block).instructions.len() as u32 {
+            if let Some(("getenv" | "secure_getenv", [name, ..])) =
+                called(program, Spot { block, number })
+                && let Some(name) = text_of(program, function, *name)
+            {
+                names.push(name.to_vec());
+            }
+        }
+    }
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// All calls of `getopt` functions.
 pub fn getopt_calls(program: &Program) -> Vec<Spot> {
     let mut calls = Vec::new();

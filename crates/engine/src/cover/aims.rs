@@ -34,6 +34,8 @@ const BRANCHES: usize = 3;
 const LOOKED_AT: u32 = 2;
 /// Decisions behind a branch that are looked at together with it.
 const AHEAD: usize = 12;
+/// Texts that options are tried with.
+const VALUES: usize = 4;
 /// Runs in which every option is tried.
 const SWEEPS: usize = 4;
 /// Runs that are remembered as the nearest.
@@ -223,13 +225,13 @@ impl Search<'_> {
                 *self.aims[aim].looks.entry((branch, side)).or_default() += 1;
                 let ahead = self.aims[aim].guide.way(side);
                 let program = &self.analysis.program;
-                let entered = ahead.iter().map(|(_, to)| *to);
+                let entered = std::iter::once(side).chain(ahead.iter().map(|(_, to)| *to));
                 let blocks = entered.chain(self.aims[aim].blocks.iter().copied());
                 let mut functions: Vec<_> = blocks.map(|to| program.block(to).function).collect();
                 functions.dedup();
                 let own = program.block(branch).function;
                 for function in functions.into_iter().filter(|function| *function != own) {
-                    if let Some(remedy) = self.adviser.names_of(function) {
+                    for remedy in self.adviser.calling(function, ran) {
                         advice.push((blocked.distance, run, remedy));
                     }
                 }
@@ -244,11 +246,18 @@ impl Search<'_> {
             }
         }
         advice.sort_by_key(|(cost, run, _)| (*cost, *run));
+        let mut texts: Vec<Vec<u8>> = Vec::new();
+        for (_, _, remedy) in &advice {
+            if let Remedy::Texts(more) = remedy {
+                texts.extend(more.iter().take(VALUES).cloned());
+            }
+        }
+        texts.truncate(VALUES);
         let mut given: Vec<(RunId, Remedy)> = Vec::new();
         for (cost, run, remedy) in advice {
             if !given.contains(&(run, remedy.clone())) {
                 given.push((run, remedy.clone()));
-                self.follow(aim, cost, run, remedy);
+                self.follow(aim, cost, run, remedy, &texts);
             }
         }
         if aim == 0 {
@@ -266,13 +275,14 @@ impl Search<'_> {
         }
         let scenario = self.runs[run as usize].scenario.clone();
         for option in self.adviser.options() {
-            for edit in with_options(&scenario, &[option]).into_iter().take(1) {
+            for edit in with_options(&scenario, &[option], &[]).into_iter().take(1) {
                 self.offer_edit(0, run, edit, Means::Switch, distance + 1);
             }
         }
     }
 
-    fn follow(&mut self, aim: usize, cost: u32, run: RunId, remedy: Remedy) {
+    /// Offers what a remedy comes to. Options may need one of the texts as their argument.
+    fn follow(&mut self, aim: usize, cost: u32, run: RunId, remedy: Remedy, texts: &[Vec<u8>]) {
         // What the target's nearest run lacks is added there; that run has all the rest.
         let mut bases = vec![run];
         if let Some((_, best)) = self.aims[0].nearest.first() {
@@ -287,7 +297,7 @@ impl Search<'_> {
             Remedy::Options(options) => {
                 for base in bases {
                     let scenario = &self.runs[base as usize].scenario;
-                    for edit in with_options(scenario, &options) {
+                    for edit in with_options(scenario, &options, texts) {
                         self.offer_edit(aim, base, edit, Means::Switch, KNOWN);
                     }
                 }
@@ -323,7 +333,7 @@ impl Search<'_> {
                 for base in bases {
                     let scenario = &self.runs[base as usize].scenario;
                     for edit in structure::reordered(scenario) {
-                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 1);
+                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN);
                     }
                 }
             }

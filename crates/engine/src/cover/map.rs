@@ -8,7 +8,7 @@ use parallax_analysis::distance::{Distances, OverCalls, Pruned};
 use parallax_analysis::effects::Effects;
 use parallax_analysis::program::Terminator;
 use parallax_analysis::seeds::{self, Closest, Executed};
-use parallax_analysis::{Analysis, BlockId, Spot};
+use parallax_analysis::{Analysis, BlockId, FunctionId, Spot};
 
 use crate::path::{Choice, DEFAULT, Decision};
 use crate::sites::SiteMap;
@@ -140,6 +140,14 @@ impl Guide<'_> {
     pub fn beyond(&self, branch: BlockId, side: BlockId) -> Option<u32> {
         let is_pruned = self.pruned.sides.contains(&(branch, side));
         let distance = self.distances.at(&self.analysis.graph, side);
+        distance.filter(|_| !is_pruned)
+    }
+
+    /// Decisions between the begin of a function that is entered by a call and the target; `None` if no way is known.
+    pub fn entering(&self, call: Spot, callee: FunctionId) -> Option<u32> {
+        let is_pruned = self.pruned.calls.contains(&(call, callee));
+        let graph = &self.analysis.graph;
+        let distance = self.distances.at_node(graph.entry(callee)?);
         distance.filter(|_| !is_pruned)
     }
 

@@ -24,6 +24,7 @@ use std::time::Instant;
 
 use parallax_analysis::Analysis;
 use parallax_analysis::effects::Effects;
+use parallax_analysis::words;
 
 use crate::explore::slot::{Child, Slot};
 use crate::explore::{Bounds, ExploreError, Programs, Shape};
@@ -40,6 +41,18 @@ use map::Target;
 use ran::Counters;
 use remedies::{Adviser, Facts};
 use search::{Around, Search};
+
+/// The environment variables whose values are input: those that are known, and all that the program asks for.
+pub fn variables(analysis: &Analysis, known: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    /// Of those that are not known.
+    const MOST: usize = 24;
+    // What chooses the language of the run is the C library's input, not the program's.
+    let is_locale = |name: &Vec<u8>| name.starts_with(b"LC_") || name.starts_with(b"LANG");
+    let mut asked = words::variables(&analysis.program);
+    asked.retain(|name| !is_locale(name) && !known.contains(name));
+    asked.truncate(MOST);
+    known.into_iter().chain(asked).collect()
+}
 
 /// Slots: work done at a time, whatever the number of threads.
 const SLOTS: usize = 4;

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use parallax_abi::SiteId;
 use parallax_analysis::lines::normalise;
 use parallax_analysis::program::Terminator;
 use parallax_analysis::seeds::Executed;
@@ -192,11 +193,16 @@ impl Executed for Seen<'_> {
     }
 }
 
-/// A branch that a run came to, and the side on which it did not go on although the target lies there.
+/// A branch or call through a pointer that a run came to, and the side or function at which it did not go on although the target
+/// lies there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Blocked {
+    /// The block that ends in the branch, or has the call.
     pub branch: BlockId,
+    /// A successor, or where a function begins.
     pub side: BlockId,
+    /// Of the branch or call.
+    pub site: SiteId,
     /// Decisions between the side and the target.
     pub distance: u32,
 }
@@ -208,6 +214,23 @@ impl Seen<'_> {
         for index in self.ran.blocks.iter() {
             let branch = BlockId(index as u32);
             let code = self.analysis.program.block(branch);
+            for call in self.analysis.calls.of_block(branch) {
+                for callee in &call.callees {
+                    if let Some(entry) = self.analysis.program.function(*callee).entry()
+                        && call.callees.len() > 1
+                        && !self.ran.has(entry)
+                        && let Some(distance) = guide.entering(call.spot, *callee)
+                    {
+                        let instruction = &code.instructions[call.spot.number as usize];
+                        blocked.push(Blocked {
+                            branch,
+                            side: entry,
+                            site: SiteId(instruction.place.site),
+                            distance,
+                        });
+                    }
+                }
+            }
             if !code.branches() {
                 continue;
             }
@@ -218,6 +241,7 @@ impl Seen<'_> {
                     blocked.push(Blocked {
                         branch,
                         side: *side,
+                        site: SiteId(code.end.site),
                         distance,
                     });
                 }

@@ -5,12 +5,13 @@
 //! right-hand sides that are no constants the search goes on to what they read, up to functions
 //! outside of the program of which it is known what they answer to: `getopt`, comparisons, `getenv`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parallax_analysis::definitions::{Definition, Definitions, Read, Value, Writes, judge};
 use parallax_analysis::effects::{Effects, base_of};
 use parallax_analysis::preconditions::Values;
+use parallax_analysis::program::Operand;
 use parallax_analysis::words::{self, OptionWord, Source, System};
 use parallax_analysis::{Analysis, BlockId, FunctionId, Spot};
 
@@ -50,6 +51,8 @@ const MOST_DEFINITIONS: usize = 64;
 const MOST_OPTIONS: usize = 12;
 /// The same of texts.
 const MOST_TEXTS: usize = 24;
+/// Places that take a function's address of which one has to run.
+const MOST_TAKERS: usize = 4;
 /// Advice on one branch.
 const MOST_ADVICE: usize = 16;
 /// It cannot be told from the code whether a definition gives what is needed.
@@ -60,6 +63,7 @@ pub struct Adviser<'a> {
     analysis: &'a Analysis,
     definitions: Definitions<'a>,
     getopts: Vec<Spot>,
+    takers: Arc<HashMap<FunctionId, Vec<BlockId>>>,
 }
 
 /// What all searches in a program share.
@@ -67,6 +71,7 @@ pub struct Adviser<'a> {
 pub struct Facts {
     writes: Arc<Writes>,
     getopts: Vec<Spot>,
+    takers: Arc<HashMap<FunctionId, Vec<BlockId>>>,
 }
 
 impl Facts {
@@ -74,8 +79,28 @@ impl Facts {
         Facts {
             writes: Arc::new(Writes::new(&analysis.program, &analysis.points)),
             getopts: words::getopt_calls(&analysis.program),
+            takers: Arc::new(takers(analysis)),
         }
     }
+}
+
+/// The blocks in which the addresses of functions are taken, other than to call them.
+fn takers(analysis: &Analysis) -> HashMap<FunctionId, Vec<BlockId>> {
+    let program = &analysis.program;
+    let mut takers: HashMap<FunctionId, Vec<BlockId>> = HashMap::new();
+    for block in program.block_ids() {
+        for instruction in &program.block(block).instructions {
+            for operand in instruction.operation.operands() {
+                if let Operand::Function(index) = operand {
+                    let blocks = takers.entry(FunctionId(index)).or_default();
+                    if blocks.last() != Some(&block) {
+                        blocks.push(block);
+                    }
+                }
+            }
+        }
+    }
+    takers
 }
 
 impl<'a> Adviser<'a> {
@@ -90,6 +115,7 @@ impl<'a> Adviser<'a> {
             analysis,
             definitions: Definitions::with(program, calls, points, effects, facts.writes),
             getopts: facts.getopts,
+            takers: facts.takers,
         }
     }
 
@@ -101,7 +127,14 @@ impl<'a> Adviser<'a> {
             seen: HashSet::new(),
             found: Vec::new(),
         };
-        for need in self.definitions.needs(branch, side) {
+        let is_side = self
+            .analysis
+            .program
+            .block(branch)
+            .successors
+            .contains(&side);
+        let needs = is_side.then(|| self.definitions.needs(branch, side));
+        for need in needs.into_iter().flatten() {
             let wanted = need.values.as_ref().map(|values| (need.mask, values));
             inquiry.follow(&need.read, need.definitions, wanted, 0);
         }
@@ -131,11 +164,16 @@ impl Adviser<'_> {
         options
     }
 
-    /// The words that a function is found by in tables.
-    pub fn names_of(&self, function: FunctionId) -> Option<Remedy> {
+    /// What leads to a function that is called through pointers: the words that it is found by in tables, and the code that takes its
+    /// address and has not run.
+    pub fn calling(&self, function: FunctionId, ran: &Ran) -> Vec<Remedy> {
         let names = words::names_of(&self.analysis.program, function);
         let is_useful = (1..=MOST_TEXTS).contains(&names.len());
-        is_useful.then(|| Remedy::Texts(names.into_iter().map(<[u8]>::to_vec).collect()))
+        let texts = || Remedy::Texts(names.into_iter().map(<[u8]>::to_vec).collect());
+        let takers = self.takers.get(&function).into_iter().flatten();
+        let defining = takers.filter(|block| !ran.has(**block)).take(MOST_TAKERS);
+        let defining = defining.map(|block| Remedy::Define(*block));
+        is_useful.then(texts).into_iter().chain(defining).collect()
     }
 }
 

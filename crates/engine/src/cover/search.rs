@@ -422,9 +422,8 @@ impl Search<'_> {
             ran: &self.executed[run as usize],
         };
         let blocked = seen.blocked(&self.aims[0].guide).into_iter().next()?;
-        let branch = self.analysis.program.block(blocked.branch);
         Some(Obstacle {
-            site: SiteId(branch.end.site),
+            site: blocked.site,
             distance: blocked.distance,
             scenario: self.runs[run as usize].scenario.clone(),
             contradicts: None,

@@ -9,9 +9,11 @@ use crate::scenario::{Bytes, Component, Scenario, Sink};
 const VALUES: [&[u8]; 2] = [b"1", b"A"];
 
 /// The ways to add one of some options to a command line.
-pub fn with_options(scenario: &Scenario, options: &[OptionWord]) -> Vec<Edit> {
+/// Their arguments are texts that the program compares with, if any are known.
+pub fn with_options(scenario: &Scenario, options: &[OptionWord], texts: &[Vec<u8>]) -> Vec<Edit> {
     let files = scenario.files.keys().take(1).map(|name| name.0.as_slice());
-    let values: Vec<&[u8]> = VALUES.into_iter().chain(files).collect();
+    let texts = texts.iter().map(Vec::as_slice);
+    let values: Vec<&[u8]> = texts.chain(VALUES).chain(files).collect();
     let last = scenario.argv.len();
     let mut edits = Vec::new();
     for option in options {
@@ -70,6 +72,16 @@ pub fn with_text(scenario: &Scenario, text: &[u8]) -> Vec<(Edit, u32)> {
             let words = vec![word.clone()];
             (Edit::Words { at, words }, far)
         }));
+    }
+    // As the argument of an option.
+    for (at, word) in scenario.argv.iter().enumerate().take(MOST) {
+        let joint = word.iter().position(|byte| *byte == b'=');
+        if let Some(joint) = joint
+            && word.starts_with(b"--")
+        {
+            let word = Bytes([&word[..=joint], text].concat());
+            edits.push((Edit::Instead { at, word }, 0));
+        }
     }
     let stdin = (!scenario.stdin.is_empty()).then_some(Component::Stdin);
     let files = scenario.files.keys().take(2).cloned().map(Component::File);

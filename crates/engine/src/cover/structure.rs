@@ -93,6 +93,16 @@ pub fn repeated(scenario: &Scenario) -> Vec<Edit> {
                 inserted: line.repeat(times),
                 length: None,
             });
+            // Lists in arguments are of lines, too.
+            if matches!(component, Component::Argument(_)) {
+                edits.push(Edit::Bytes {
+                    component: component.clone(),
+                    at: bytes.len() - line.len(),
+                    removed: 0,
+                    inserted: [line, b"\n"].concat().repeat(times),
+                    length: None,
+                });
+            }
         }
     }
     for (at, word) in scenario.argv.iter().enumerate().take(MOST_PLACES) {

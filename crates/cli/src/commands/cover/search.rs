@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parallax_capture::Variant;
 use parallax_engine::cover::map::Target;
 use parallax_engine::cover::{
-    Counts, Coverer, Observer, Options, Progress, Reached, Summary, Verdict,
+    self, Counts, Coverer, Observer, Options, Progress, Reached, Summary, Verdict,
 };
 use parallax_engine::coverage::Counter;
 use parallax_engine::explore::{Bounds, Programs, Shape};
@@ -92,7 +92,7 @@ pub fn search(
             &path,
             means.budget,
             Shape::Bounded(Bounds::default()),
-            means.variables.to_vec(),
+            cover::variables(&analysis, means.variables.to_vec()),
         ),
         without: arguments.left_out(),
     };

@@ -5,7 +5,7 @@ use std::path::Path;
 use parallax_capture::Variant;
 use parallax_engine::archive::Archive;
 use parallax_engine::cover::map::Target;
-use parallax_engine::cover::{Coverer, Observer, Options, Progress, Summary, Verdict};
+use parallax_engine::cover::{self, Coverer, Observer, Options, Progress, Summary, Verdict};
 use parallax_engine::explore::Programs;
 use parallax_engine::sites::{self, SiteMap};
 
@@ -46,7 +46,12 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
     };
     let options = Options {
         seeds: shape.shape.seeds(),
-        explore: arguments.options(path, arguments.budget()?, shape.shape, shape.environment),
+        explore: arguments.options(
+            path,
+            arguments.budget()?,
+            shape.shape,
+            cover::variables(&analysis, shape.environment),
+        ),
         without: arguments.left_out(),
     };
     let output = arguments.means.output("cover", path);
