@@ -351,16 +351,14 @@ fn backend_flags(variant: Variant) -> Vec<String> {
 
 /// How a plain object is optimised: as its source was.
 fn own_level(variant: Variant, items: &[Item]) -> Vec<String> {
-    let is_level = |words: &&Vec<String>| words[0].starts_with("-O");
-    let options = items.iter().filter_map(|item| match item {
-        Item::Option(words) if variant == Variant::Plain => Some(words),
+    if variant != Variant::Plain {
+        return Vec::new();
+    }
+    let level = |item: &Item| match item {
+        Item::Option(words) if words[0].starts_with("-O") => Some(words.clone()),
         _ => None,
-    });
-    options
-        .filter(is_level)
-        .next_back()
-        .cloned()
-        .unwrap_or_default()
+    };
+    items.iter().rev().find_map(level).unwrap_or_default()
 }
 
 /// An object made from C text of Parallax's own, uninstrumented.
