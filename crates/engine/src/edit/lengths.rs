@@ -147,7 +147,7 @@ mod tests {
     fn a_number_that_speaks_of_the_rest_of_the_input_comes_first() {
         let bytes = b"\x01\x00\x05abcde";
         let first = before(bytes, 5)[0];
-        assert_eq!(first.at, 2);
+        assert_eq!(first.value(bytes), Some(5));
         let mut longer = bytes.to_vec();
         first.add(&mut longer, 1).unwrap();
         assert_eq!(longer, b"\x01\x00\x06abcde");
