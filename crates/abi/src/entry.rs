@@ -67,6 +67,8 @@ macro_rules! runtime_entries {
             /// Fixes a labelled value to its present one; `reason` is a `Concretized`.
             CONCRETIZE = __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) -> void;
 
+            /// A labelled value is put out: as this argument of a function that only writes output, or of `exit`.
+            OUTPUT = __plx_output(label: u32, argument: u64, site: u64) -> void;
             /// Fixes what a label stands for, because it went where expressions cannot follow it.
             GIVE_UP = __plx_give_up(label: u32, site: u64) -> void;
 
@@ -82,7 +84,7 @@ macro_rules! runtime_entries {
             /// Called after a call whose labelled arguments nobody took; `count` slots of
             /// `args` are this call's. Resets the tag,
             /// fixes the arguments and records the loss under the function's name, or an `Output`
-            /// event if the function only writes output.
+            /// event if the function only writes output and only memory that it was given is labelled.
             UNTAKEN = __plx_untaken(name: ptr, count: u64, site: u64) -> void;
             /// An unsupported instruction had a labelled operand. `name` is a C string.
             LOSS = __plx_loss(kind: u32, name: ptr, site: u64) -> void;
@@ -205,4 +207,6 @@ pub mod symbol {
     /// `main` is given (see [`Arguments`](super::Arguments)) and leaves the labels for it as
     /// [`tls`](crate::tls) says.
     pub const ENTER: &str = "__plx_enter";
+    /// `void __plx_leave(int (*main)())`: `main` has returned; its result is what the program puts out last.
+    pub const LEAVE: &str = "__plx_leave";
 }

@@ -22,4 +22,4 @@ pub use site::{SiteId, SiteKind};
 
 /// Raised with every incompatible change of anything in this crate. Part of the
 /// cache key of derived programs and checked by the runtime when it attaches.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;

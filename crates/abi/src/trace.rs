@@ -213,7 +213,8 @@ pub enum EventKind {
     Process = 14,
     /// A process ended through `exit` or `_exit`; `x` = status.
     Exit = 15,
-    /// Bytes formatted from `label` were written as output; `y` = descriptor.
+    /// Bytes formatted from `label` (0: from labelled memory) were written as output, or it is the exit status; `x` = which
+    /// argument of the function that does it.
     Output = 16,
     /// A reader met the end of an input: `x` = source, `y` = its length as seen, `label` = how many
     /// more bytes were asked for. The input could be longer.

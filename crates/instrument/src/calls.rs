@@ -1,7 +1,7 @@
 //! Labels across calls: the caller's side of the protocol in `abi::tls`.
 
 use parallax_abi::entry::symbol::MODEL_PREFIX;
-use parallax_abi::model::{format_argument, written_range};
+use parallax_abi::model::{format_argument, is_output, written_range};
 use parallax_abi::tls;
 use parallax_abi::trace::LossKind;
 
@@ -25,6 +25,7 @@ impl Tracer<'_> {
         }
         let module = self.module;
         self.note_written(instruction, site);
+        self.note_output(instruction, site);
         note_format(module, &self.builder, instruction, site);
         let any = self.pass_arguments(instruction, site);
         let offered = offer_memory(module, &self.builder, instruction);
@@ -81,6 +82,31 @@ impl Tracer<'_> {
             let (none, read) = (self.zero(), self.module.n32(0));
             let place = call.operand(place);
             self.helper("plx.range", &[place, none, length, label, read, site]);
+        }
+    }
+
+    /// Values that are given to a function that only puts them out, variable arguments included.
+    fn note_output(&mut self, call: Value, site: Value) {
+        let callee = call.called_value();
+        if self.module.is_model_library || !callee.is_function() || !callee.is_declaration() {
+            return;
+        }
+        let name = callee.name();
+        if !is_output(name.as_bytes()) && name != "exit" {
+            return;
+        }
+        for index in 0..call.argument_count() {
+            let argument = call.operand(index);
+            // Where something lies is not put out.
+            if argument.ty().is_pointer() {
+                continue;
+            }
+            for label in self.labels_of(argument) {
+                if !self.is_zero(label) {
+                    let number = self.module.n64(index.into());
+                    self.helper("plx.output", &[label, number, site]);
+                }
+            }
         }
     }
 

@@ -33,6 +33,7 @@ const GUARDED: &[(&str, Entry, &[usize])] = {
         ("plx.address", ADDRESS, &[1, 3]),
         ("plx.range", RANGE, &[1, 3]),
         ("plx.concretize", CONCRETIZE, &[0]),
+        ("plx.output", OUTPUT, &[0]),
         ("plx.give_up", GIVE_UP, &[0]),
     ]
 };

@@ -3,7 +3,7 @@
 //! The traced variant's `main` is a few lines of C that call [`__plx_enter`], then the program's own
 //! `main`, which is called otherwise there: what `main` is given can be exchanged, and its arguments can carry labels.
 
-use crate::{inputs, server, tls, trace};
+use crate::{events, inputs, server, tls, trace};
 use parallax_abi::entry::Arguments;
 
 /// The program's `main`, as an address.
@@ -23,6 +23,17 @@ pub unsafe extern "C" fn __plx_enter(arguments: *mut Arguments, main: Main) {
     }
     if trace::active() {
         pass_labels(inputs::main_labels(), main);
+    }
+}
+
+/// What `main` returned becomes the exit status: a value that is put out, by no function of the program's own.
+#[unsafe(no_mangle)]
+pub extern "C" fn __plx_leave(main: Main) {
+    let protocol = tls::protocol();
+    // SAFETY: this thread's own block.
+    let (returned, result) = unsafe { ((*protocol).returned, (*protocol).result[0]) };
+    if trace::active() && returned == main as u64 {
+        events::output(result, 0, 0);
     }
 }
 

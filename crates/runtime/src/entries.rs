@@ -94,6 +94,9 @@ export! {
     __plx_concretize(label: u32, lo: u64, hi: u64, reason: u32, site: u64) {
         access::concretize(Operand::new(label, lo, hi), reason as u8, site)
     }
+    __plx_output(label: u32, argument: u64, site: u64) {
+        events::output(label, argument as u32, site)
+    }
     __plx_give_up(label: u32, site: u64) {
         events::give_up(label, site)
     }

@@ -136,18 +136,10 @@ pub fn untaken(name: &[u8], count: u64, site: u64) {
     };
     let core = &mut *core;
     if is_output(name) {
-        let first = args
-            .into_iter()
-            .take(count as usize)
-            .find(|label| *label != 0);
-        let context = context::current(core);
-        let event = new_event(EventKind::Output);
-        trace::event(Event {
-            label: first.unwrap_or(0),
-            site,
-            context,
-            ..event
-        });
+        // Labelled arguments were announced before the call.
+        if args.iter().take(count as usize).all(|label| *label == 0) {
+            put_out(core, 0, 0, site);
+        }
     } else {
         for label in args.into_iter().take((count as usize).min(MAX_ARGS)) {
             if label != 0 {
@@ -157,6 +149,24 @@ pub fn untaken(name: &[u8], count: u64, site: u64) {
         }
         loss::record(core, LossKind::Call, site, name);
     }
+}
+
+/// A labelled value is put out.
+pub fn output(label: u32, argument: u32, site: u64) {
+    if label != 0 {
+        with_core(|core| put_out(core, label, argument, site));
+    }
+}
+
+fn put_out(core: &mut Core, label: u32, argument: u32, site: u64) {
+    let context = context::current(core);
+    trace::event(Event {
+        label,
+        site,
+        context,
+        x: argument,
+        ..new_event(EventKind::Output)
+    });
 }
 
 /// What a label stands for is fixed from here on.

@@ -79,7 +79,7 @@ pub fn plain_path(plain: &Path, options: &Options<'_>) -> Result<PathBuf, Derive
 
 /// The object with the `main` that comes before the program's own.
 pub fn main(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
-    let (main, enter) = (symbol::MAIN, symbol::ENTER);
+    let (main, enter, leave) = (symbol::MAIN, symbol::ENTER, symbol::LEAVE);
     // In C and not in the runtime: one frame that can be unwound, and none at all in programs whose `main`
     // was not captured.
     c_text(
@@ -87,10 +87,13 @@ pub fn main(options: &Options<'_>) -> Result<PathBuf, DeriveError> {
             "struct arguments {{ int argc; char **argv, **envp; }};\n\
              int {main}();\n\
              void {enter}(struct arguments *, int (*)());\n\
+             void {leave}(int (*)());\n\
              int main(int argc, char **argv, char **envp) {{\n\
                  struct arguments given = {{argc, argv, envp}};\n\
                  {enter}(&given, {main});\n\
-                 return {main}(given.argc, given.argv, given.envp);\n\
+                 int status = {main}(given.argc, given.argv, given.envp);\n\
+                 {leave}({main});\n\
+                 return status;\n\
              }}\n"
         ),
         options,

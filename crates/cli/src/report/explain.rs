@@ -199,11 +199,8 @@ impl<'a> Explain<'a> {
             EventKind::Process => format!("started, pid {}", event.y),
             EventKind::Exit => format!("status {}", event.x),
             EventKind::Output => {
-                format!(
-                    "{} to descriptor {}",
-                    self.operand(event.label, None),
-                    event.y
-                )
+                let value = self.operand(event.label, None);
+                format!("{value} as argument {}", event.x)
             }
             EventKind::Access => "of memory".to_owned(),
             EventKind::Format => self.expression(event.label),

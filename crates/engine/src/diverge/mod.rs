@@ -268,7 +268,7 @@ impl<'d> Diverger<'d> {
         let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
         let walk = lockstep.walk();
         self.counts.left_out += walk.left_out as u64;
-        let place = walk.parting.map(|parting| parting.place).or(asked);
+        let place = asked.or(walk.parting.map(|parting| parting.place));
         if phase != Phase::Common || walk.parting.is_some() || self.court.differ(&pair.scenario)? {
             let shown = self.court.judge(&pair.scenario)?;
             self.sort(

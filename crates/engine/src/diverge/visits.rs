@@ -39,8 +39,12 @@ pub enum What {
 /// Where a condition leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The block's common name, and whether both versions have it.
-    Block { name: u64, in_both: bool },
+    /// The block's common name, whether both versions have it, and whether they have one that it could have led to instead.
+    Block {
+        name: u64,
+        in_both: bool,
+        beside: bool,
+    },
     /// Of a conditional expression, which leads nowhere.
     Value(u128),
 }
@@ -49,15 +53,35 @@ impl Exit {
     /// Whether the versions go on in different code.
     pub fn parts_from(self, other: Exit) -> bool {
         match (self, other) {
-            // Both go where only they can: changed code in the place of changed code.
-            (Exit::Block { in_both: false, .. }, Exit::Block { in_both: false, .. }) => false,
+            (
+                Exit::Block {
+                    name: a, in_both, ..
+                },
+                Exit::Block {
+                    name: b,
+                    in_both: too,
+                    ..
+                },
+            ) => {
+                // Both go where only they can: changed code in the place of changed code.
+                let is_changed_code = !in_both && !too;
+                a != b && !is_changed_code
+            }
             _ => self != other,
         }
     }
 
-    /// Whether it leads to code that only one version has.
+    /// Whether it leads to code that only one version has, from code that both have. Inside of added code everything does, whichever
+    /// way it goes.
     pub fn is_alone(self) -> bool {
-        matches!(self, Exit::Block { in_both: false, .. })
+        matches!(
+            self,
+            Exit::Block {
+                in_both: false,
+                beside: true,
+                ..
+            }
+        )
     }
 }
 
@@ -206,9 +230,11 @@ impl Reader<'_> {
             return (value, false);
         };
         let place = self.places.block(*block);
+        let mut others = view.successors.iter().filter(|other| *other != block);
         let exit = Exit::Block {
             name: place.name,
             in_both: place.in_both,
+            beside: others.any(|other| self.places.block(*other).in_both),
         };
         (Some(exit), place.group == group && !place.begins)
     }

@@ -3,7 +3,8 @@
 //! The conditions that both decided are aligned by their common names. Where a condition is not the same expression in
 //! both, some input may make one version decide otherwise while the other one stays: these are the questions. A condition
 //! that only one version has is asked to go the other way while the other version does what it did (the added and removed
-//! conditionals of the paper). Where the versions already went different ways the walk ends, as shadow execution does.
+//! conditionals of the paper). Shadow execution ends where the versions go different ways; here both runs are known to their
+//! ends, so that the walk goes on where they have come together again.
 
 use std::collections::HashMap;
 
@@ -138,9 +139,11 @@ pub fn walk(old: &[Visit], new: &[Visit], same: Same<'_>) -> Walk {
             old: old_at,
             new: new_at,
         };
-        if walker.gap(next, until) || until == end || walker.pair(until) {
+        walker.gap(next, until);
+        if until == end {
             break;
         }
+        walker.pair(until);
         next = Both {
             old: old_at + 1,
             new: new_at + 1,
@@ -175,8 +178,14 @@ impl Walker<'_> {
         }
     }
 
-    /// What only one version has, between conditions that both have. Whether they part there.
-    fn gap(&mut self, from: Both<usize>, until: Both<usize>) -> bool {
+    /// Notes where the versions went different ways first.
+    fn part(&mut self, place: Place, decisions: Both<usize>) {
+        let parting = Parting { place, decisions };
+        self.walk.parting.get_or_insert(parting);
+    }
+
+    /// What only one version has, between conditions that both have.
+    fn gap(&mut self, from: Both<usize>, until: Both<usize>) {
         let start = Both {
             old: self.position(Version::Old, from.old),
             new: self.position(Version::New, from.new),
@@ -214,21 +223,16 @@ impl Walker<'_> {
                         if exit.is_some_and(|exit| exit.is_alone()) {
                             let mut at = start;
                             *at.get_mut(version) = end_of(visit);
-                            self.walk.parting = Some(Parting {
-                                place,
-                                decisions: at,
-                            });
-                            return true;
+                            self.part(place, at);
                         }
                     }
                 }
             }
         }
-        false
     }
 
-    /// What both have. Whether they part there.
-    fn pair(&mut self, at: Both<usize>) -> bool {
+    /// What both have.
+    fn pair(&mut self, at: Both<usize>) {
         let (one, other) = (&self.visits.old[at.old], &self.visits.new[at.new]);
         let place = Place {
             sites: Both {
@@ -263,7 +267,6 @@ impl Walker<'_> {
                     };
                     self.ask(place, ask, before, Both::default());
                 }
-                false
             }
             (
                 What::Condition {
@@ -277,22 +280,17 @@ impl Walker<'_> {
             ) => {
                 let decisions = Both { old: a, new: b };
                 self.ask_both(place, before, decisions);
-                let parts = match (left, right) {
-                    (Some(left), Some(right)) => left.parts_from(*right),
-                    _ => false,
-                };
-                if parts {
-                    self.walk.parting = Some(Parting {
-                        place,
-                        decisions: Both {
-                            old: end_of(one),
-                            new: end_of(other),
-                        },
-                    });
+                if let (Some(left), Some(right)) = (left, right)
+                    && left.parts_from(*right)
+                {
+                    let decisions = Both {
+                        old: end_of(one),
+                        new: end_of(other),
+                    };
+                    self.part(place, decisions);
                 }
-                parts
             }
-            _ => false,
+            _ => {}
         }
     }
 
@@ -383,6 +381,7 @@ mod tests {
                 exit: Some(Exit::Block {
                     name: exit,
                     in_both,
+                    beside: true,
                 }),
             },
             position: decisions[0],
@@ -455,11 +454,11 @@ mod tests {
     }
 
     #[test]
-    fn the_walk_ends_where_one_condition_leads_to_different_places() {
+    fn versions_part_where_one_condition_leads_to_different_places() {
         let old = [condition(1, &[0], 10, true), condition(2, &[1], 20, true)];
         let new = [condition(1, &[0], 11, true), condition(3, &[1], 20, true)];
         let walk = walk(&old, &new, &|_, _| true);
         assert_eq!(walk.parting.unwrap().decisions, Both { old: 1, new: 1 });
-        assert!(walk.questions.is_empty());
+        assert_eq!(flips(&walk), [(Version::New, 1), (Version::Old, 1)]);
     }
 }
