@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::interface::Phase;
 use super::triage::{Class, Golden, Shown};
 use super::walk::Place;
+use crate::compare::Difference;
 use crate::scenario::{Bytes, Scenario};
 
 /// What several inputs show.
@@ -76,7 +77,10 @@ impl Clusters {
 }
 
 fn key(shown: &Shown, origin: Option<u64>) -> (String, Option<u64>) {
-    let origin = origin.filter(|_| shown.class == Class::Difference);
+    // A message or another end say what they are about; other output does not.
+    let only_stdout = |difference: &Difference| matches!(difference, Difference::Stdout(_));
+    let tells = shown.class == Class::Difference && shown.differences.iter().all(only_stdout);
+    let origin = origin.filter(|_| tells);
     (shown.key(), origin)
 }
 

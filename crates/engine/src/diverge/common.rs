@@ -5,12 +5,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use parallax_abi::SiteId;
-use parallax_solver::{Answer, Constraint};
+use parallax_solver::{Constraint, Path};
 
 use crate::explore::ways::others;
 use crate::path;
 use crate::scenario::Scenario;
+use crate::sensitive::{Failure, Sensitive};
 use crate::sites::SiteMap;
+use crate::trace::Trace;
 use crate::worker::Traced;
 
 /// Ways of one run that are asked for.
@@ -111,19 +113,45 @@ impl Frontier {
     }
 }
 
-/// What questions about one run's own path are asked with.
-pub fn solve(
-    path: &mut parallax_solver::Path<'_, crate::trace::Trace>,
-    pushed: &mut usize,
+/// Takes what a run decided before a position into a path that had taken in what came before another one; gives the new one.
+pub fn advance(
+    path: &mut Path<'_, Trace>,
+    pushed: usize,
     traced: &Traced,
     sites: &SiteMap,
-    way: &Way,
-) -> Answer {
-    for decision in &traced.decisions[*pushed..way.position.max(*pushed)] {
+    position: usize,
+) -> usize {
+    for decision in &traced.decisions[pushed..position.max(pushed)] {
         for constraint in decision.constraints(sites) {
             path.push(constraint);
         }
     }
-    *pushed = (*pushed).max(way.position);
-    path.solve(path.len(), &way.goal, None)
+    pushed.max(position)
+}
+
+/// Operations of one place that are asked about, on all paths together; and of one run.
+const MOST_TIMES: u32 = 6;
+const MOST_FAILURES: usize = 64;
+
+/// Operations that were asked whether they fail.
+#[derive(Debug, Default)]
+pub struct Failures {
+    asked: HashMap<(SiteId, Failure), u32>,
+}
+
+impl Failures {
+    /// The operations of a run that were not asked about often enough, in order.
+    pub fn of(&mut self, traced: &Traced, sites: &SiteMap) -> Vec<Sensitive> {
+        let mut list = Vec::new();
+        for operation in &traced.operations {
+            let view = sites.get(operation.site);
+            let original = view.map_or(operation.site, |view| view.original);
+            let asked = self.asked.entry((original, operation.failure)).or_default();
+            if *asked < MOST_TIMES && list.len() < MOST_FAILURES {
+                *asked += 1;
+                list.push(*operation);
+            }
+        }
+        list
+    }
 }

@@ -15,8 +15,9 @@ use crate::scenario::Scenario;
 const TIMES: usize = 3;
 /// Inputs that are run at most to make one smaller.
 const MOST_RUNS: u32 = 120;
-/// Time for making all of them smaller, beyond that of the search.
+/// Time for making all of them smaller, beyond that of the search: half of it, within limits.
 const MOST_TIME: Duration = Duration::from_secs(20);
+const LEAST_TIME: Duration = Duration::from_secs(3);
 
 impl Diverger<'_> {
     /// Whether an input shows the same each time.
@@ -42,13 +43,15 @@ impl Diverger<'_> {
         let mut clusters = std::mem::take(&mut self.clusters.list);
         clusters.sort_by_key(Cluster::rank);
         let searched = self.elapsed();
+        let most = MOST_TIME.min(searched / 2 + LEAST_TIME);
         for cluster in &mut clusters {
-            if observer.stop() || self.elapsed() > searched + MOST_TIME {
+            if observer.stop() || self.elapsed() > searched + most {
                 break;
             }
             self.make_small(cluster)?;
         }
         clusters.sort_by_key(Cluster::rank);
+        let clusters = merged(clusters);
         let mut silent_places: Vec<_> = self.counts.silent_places.into_iter().collect();
         silent_places.sort_by_key(|(place, count)| (Reverse(*count), place.name));
         let workers = [&self.workers.old, &self.workers.new];
@@ -105,4 +108,21 @@ impl Diverger<'_> {
         }
         Ok(())
     }
+}
+
+/// Clusters whose smallest inputs are the same one are one.
+fn merged(clusters: Vec<Cluster>) -> Vec<Cluster> {
+    let mut list: Vec<Cluster> = Vec::new();
+    for cluster in clusters {
+        let is_same = |known: &&mut Cluster| {
+            known.class() == cluster.class()
+                && known.scenario == cluster.scenario
+                && known.shown.differences == cluster.shown.differences
+        };
+        match list.iter_mut().find(is_same) {
+            Some(known) => known.count += cluster.count,
+            None => list.push(cluster),
+        }
+    }
+    list
 }

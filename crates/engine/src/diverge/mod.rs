@@ -27,15 +27,16 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parallax_solver::{Answer, Solver};
+use parallax_solver::{Answer, Constraint, Solver};
 
 use crate::explore::{Ended, ExploreError, loss_names};
 use crate::scenario::Scenario;
+use crate::sensitive;
 use crate::sites::SiteMap;
-use crate::worker::{Means, Worker, with_objects};
+use crate::worker::{Means, Sources, Worker, with_objects};
 use bounded::Point;
 use clusters::{Cluster, Clusters, distance};
-use common::{Frontier, Next};
+use common::{Failures, Frontier, Next};
 use correspond::Correspondence;
 use lockstep::{Equals, Lockstep, Pair, Reply, changed};
 use pool::Components;
@@ -67,6 +68,7 @@ pub struct Diverger<'d> {
     clusters: Clusters,
     points: Vec<Point>,
     frontier: Frontier,
+    failures: Failures,
     started: Instant,
     counts: Counts,
 }
@@ -124,6 +126,7 @@ impl<'d> Diverger<'d> {
             clusters: Clusters::default(),
             points: Vec::new(),
             frontier: Frontier::default(),
+            failures: Failures::default(),
             started: Instant::now(),
             counts: Counts::default(),
             options,
@@ -233,7 +236,53 @@ impl<'d> Diverger<'d> {
             None => pair.runs.new.decisions.len(),
         };
         self.offer(&pair, most, generation + 1);
+        for made in self.ask_for_failures(&pair) {
+            self.meet(made, seed, Phase::Concolic, None, observer)?;
+            if self.is_over(observer).is_some() {
+                return Ok(());
+            }
+        }
         Ok(())
+    }
+
+    /// Looks for inputs with which operations of the new version fail. Where the old version is safe, what made it so is gone.
+    fn ask_for_failures(&mut self, pair: &Pair) -> Vec<Scenario> {
+        let run = &pair.runs.new;
+        let failures = self.failures.of(run, self.versions.sites.new);
+        let names = self.solver_names(&run.sources);
+        let mut path = self.solver.path(&run.trace, &names);
+        let sites = self.versions.sites.new;
+        let mut made = Vec::new();
+        let mut pushed = 0;
+        for operation in failures {
+            pushed = common::advance(&mut path, pushed, run, sites, operation.position);
+            let Some(condition) = sensitive::condition(path.expressions(), &operation) else {
+                continue;
+            };
+            for label in condition.near.into_iter().chain([condition.any]) {
+                match path.solve(path.len(), &[Constraint::is(label, true)], None) {
+                    Answer::Sat(model) => {
+                        let scenario = changed(&pair.scenario, &model, &self.components);
+                        let may = |one: &Scenario| self.options.explore.shape.accepts(one);
+                        made.extend(scenario.filter(may));
+                        break;
+                    }
+                    Answer::Unsat(_) => {}
+                    Answer::Unknown(_) => self.counts.undecided += 1,
+                }
+            }
+        }
+        made.retain(|scenario| self.known.insert(scenario.clone()));
+        made
+    }
+
+    /// Names of a run's sources for questions about it alone.
+    fn solver_names(&mut self, sources: &Sources) -> Vec<u32> {
+        let numbers = self.components.of(sources);
+        let named = (0u32..).zip(numbers);
+        named
+            .map(|(at, number)| number.unwrap_or(u32::MAX - at))
+            .collect()
     }
 
     /// Traces both versions on an input and sees what it shows. `None` if its paths are known.
@@ -268,7 +317,7 @@ impl<'d> Diverger<'d> {
         let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
         let walk = lockstep.walk();
         self.counts.left_out += walk.left_out as u64;
-        let place = asked.or(walk.parting.map(|parting| parting.place));
+        let place = walk.parting.map(|parting| parting.place).or(asked);
         if phase != Phase::Common || walk.parting.is_some() || self.court.differ(&pair.scenario)? {
             let shown = self.court.judge(&pair.scenario)?;
             self.sort(
@@ -410,15 +459,12 @@ impl<'d> Diverger<'d> {
     fn offer(&mut self, pair: &Pair, most: usize, generation: u32) {
         let (run, sites) = (&pair.runs.new, self.versions.sites.new);
         let ways = self.frontier.ways(run, sites, &self.changed, most);
-        let numbers = self.components.of(&run.sources);
-        let named = (0u32..)
-            .zip(numbers)
-            .map(|(at, number)| number.unwrap_or(u32::MAX - at));
-        let names: Vec<u32> = named.collect();
+        let names = self.solver_names(&run.sources);
         let mut path = self.solver.path(&run.trace, &names);
         let mut pushed = 0;
         for way in ways {
-            match common::solve(&mut path, &mut pushed, run, sites, &way) {
+            pushed = common::advance(&mut path, pushed, run, sites, way.position);
+            match path.solve(path.len(), &way.goal, None) {
                 Answer::Sat(model) => {
                     let scenario = changed(&pair.scenario, &model, &self.components);
                     if let Some(scenario) = scenario

@@ -1,15 +1,17 @@
 //! What an input shows when both versions run it natively: the plain builds say what can be seen, the checked ones what is wrong.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::time::Duration;
 
 use super::interface::Subjects;
 use super::walk::{Both, Version};
-use crate::compare::{Difference, Window, compare};
-use crate::execute::Settings;
+use crate::compare::{Diff, Difference, Line, Window, compare};
+use crate::execute::{Later, Settings};
 use crate::finding::{Kind, Problem};
 use crate::replay::{Build, ReplayError, Replayer, Seen, Subject};
+use crate::run::End;
+use crate::sanitizer::{self, Signature};
 use crate::scenario::{Ending, Scenario};
 
 /// What a difference between versions is, the worst first.
@@ -86,6 +88,7 @@ impl Shown {
             for difference in &self.differences {
                 parts.push(match difference {
                     Difference::End { one, other } => format!("{one} > {other}"),
+                    Difference::Stderr(diff) => format!("stderr {}", words_of(diff)),
                     other => other.part(),
                 });
             }
@@ -93,6 +96,23 @@ impl Shown {
         parts.extend(self.golden.map(|golden| golden.name().to_owned()));
         parts.join("|")
     }
+}
+
+/// What messages say, whatever they quote: the words of the lines that differ.
+fn words_of(diff: &Diff) -> String {
+    let mut words: Vec<String> = Vec::new();
+    for line in &diff.lines {
+        let (mark, bytes) = match line {
+            Line::Same(_) => continue,
+            Line::One(bytes) => ('-', bytes),
+            Line::Other(bytes) => ('+', bytes),
+        };
+        let text = String::from_utf8_lossy(bytes);
+        let is_word = |word: &&str| word.len() > 2 && word.chars().all(|c| c.is_ascii_lowercase());
+        words.push(mark.to_string());
+        words.extend(text.split_whitespace().filter(is_word).map(str::to_owned));
+    }
+    words.join(" ")
 }
 
 fn identity(problem: &Problem) -> Identity {
@@ -104,7 +124,45 @@ fn identity(problem: &Problem) -> Identity {
 /// One version's builds.
 struct Side {
     plain: Replayer,
-    checked: Option<Replayer>,
+    checked: Option<Checked>,
+}
+
+/// The checked build. Names of functions take longer than most runs, so they are asked for once for each stack.
+struct Checked {
+    full: Replayer,
+    quick: Later,
+    known: HashMap<(Vec<Signature>, End), (Vec<Problem>, Option<String>)>,
+}
+
+impl Checked {
+    fn new(subject: Subject, settings: &Settings) -> Result<Checked, ReplayError> {
+        let mut quick = settings.clone();
+        let options = sanitizer::quick_environment().into_iter();
+        let options = options.map(|(name, value)| (name.into(), value.into()));
+        quick.environment.extend(options);
+        Ok(Checked {
+            quick: Later::new(&subject.program, quick),
+            full: Replayer::new(subject, settings)?,
+            known: HashMap::new(),
+        })
+    }
+
+    /// The errors, and what the sanitizers say about them.
+    fn look(&mut self, scenario: &Scenario) -> Result<(Vec<Problem>, Option<String>), ReplayError> {
+        let outcome = self.quick.run(scenario, &[])?;
+        let signatures = sanitizer::signatures(&outcome.stderr.bytes);
+        if signatures.is_empty() && matches!(outcome.end, End::Exit(_)) {
+            return Ok((Vec::new(), None));
+        }
+        let key = (signatures, outcome.end);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let seen = self.full.run(scenario)?;
+        let found = (seen.problems, seen.ending.sanitizer);
+        self.known.insert(key, found.clone());
+        Ok(found)
+    }
 }
 
 /// One version's runs of an input.
@@ -127,7 +185,7 @@ impl Side {
             program: program.to_owned(),
         };
         let checked =
-            checked.map(|program| Replayer::new(subject(Build::Checked, program), settings));
+            checked.map(|program| Checked::new(subject(Build::Checked, program), settings));
         Ok(Side {
             plain: Replayer::new(subject(Build::Plain, plain), settings)?,
             checked: checked.transpose()?,
@@ -139,13 +197,13 @@ impl Side {
         let mut ending = plain.ending.clone();
         let mut problems = plain.problems.clone();
         if let Some(checked) = &mut self.checked {
-            let checked = checked.run(scenario)?;
-            ending.sanitizer = checked.ending.sanitizer;
+            let (found, said) = checked.look(scenario)?;
+            ending.sanitizer = said;
             // What the checked build says of an error is more than what the plain one does.
-            if !checked.problems.is_empty() {
+            if !found.is_empty() {
                 problems.retain(|problem| !matches!(problem.kind, Kind::Crash | Kind::Abort));
             }
-            for problem in checked.problems {
+            for problem in found {
                 if !problems
                     .iter()
                     .any(|known| identity(known) == identity(&problem))

@@ -39,49 +39,58 @@ pub enum What {
 /// Where a condition leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// The block's common name, whether both versions have it, and whether they have one that it could have led to instead.
-    Block {
-        name: u64,
-        in_both: bool,
-        beside: bool,
-    },
+    Block(To),
     /// Of a conditional expression, which leads nowhere.
     Value(u128),
+}
+
+/// A block that a condition leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct To {
+    /// The same in both versions.
+    pub name: u64,
+    pub in_both: bool,
+    /// If it is not: the block of both that it comes to.
+    pub landing: Option<u64>,
+    /// Whether it could have led to a block that both have.
+    pub beside: bool,
+    /// Common name of the block that decided it, and how.
+    pub by: u64,
+    pub side: u32,
 }
 
 impl Exit {
     /// Whether the versions go on in different code.
     pub fn parts_from(self, other: Exit) -> bool {
-        match (self, other) {
-            (
-                Exit::Block {
-                    name: a, in_both, ..
-                },
-                Exit::Block {
-                    name: b,
-                    in_both: too,
-                    ..
-                },
-            ) => {
-                // Both go where only they can: changed code in the place of changed code.
-                let is_changed_code = !in_both && !too;
-                a != b && !is_changed_code
+        let (a, b) = match (self, other) {
+            (Exit::Block(a), Exit::Block(b)) => (a, b),
+            _ => return self != other,
+        };
+        if a.name == b.name {
+            return false;
+        }
+        if a.in_both && b.in_both {
+            return true;
+        }
+        let landing = |to: To| {
+            if to.in_both {
+                Some(to.name)
+            } else {
+                to.landing
             }
-            _ => self != other,
+        };
+        let apart = landing(a).is_some_and(|a| landing(b).is_some_and(|b| a != b));
+        match a.by == b.by {
+            // Code that was added or changed on one side of the same decision.
+            true => a.side != b.side || apart,
+            false => a.in_both != b.in_both || apart,
         }
     }
 
     /// Whether it leads to code that only one version has, from code that both have. Inside of added code everything does, whichever
     /// way it goes.
     pub fn is_alone(self) -> bool {
-        matches!(
-            self,
-            Exit::Block {
-                in_both: false,
-                beside: true,
-                ..
-            }
-        )
+        matches!(self, Exit::Block(to) if !to.in_both && to.beside)
     }
 }
 
@@ -231,11 +240,14 @@ impl Reader<'_> {
         };
         let place = self.places.block(*block);
         let mut others = view.successors.iter().filter(|other| *other != block);
-        let exit = Exit::Block {
+        let exit = Exit::Block(To {
             name: place.name,
             in_both: place.in_both,
+            landing: place.landing,
             beside: others.any(|other| self.places.block(*other).in_both),
-        };
+            by: self.places.decision(original.0).block,
+            side,
+        });
         (Some(exit), place.group == group && !place.begins)
     }
 }

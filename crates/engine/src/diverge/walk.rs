@@ -369,7 +369,7 @@ fn end_of(visit: &Visit) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::visits::Exit;
+    use super::super::visits::{Exit, To};
     use super::*;
 
     fn condition(name: u64, decisions: &[usize], exit: u64, in_both: bool) -> Visit {
@@ -378,11 +378,14 @@ mod tests {
             site: SiteId(name),
             what: What::Condition {
                 decisions: decisions.to_vec(),
-                exit: Some(Exit::Block {
+                exit: Some(Exit::Block(To {
                     name: exit,
                     in_both,
+                    landing: None,
                     beside: true,
-                }),
+                    by: name,
+                    side: (exit % 2) as u32,
+                })),
             },
             position: decisions[0],
         }

@@ -94,6 +94,9 @@ impl<'a> PlacesOfBoth<'a> {
     /// Where a difference begins: the place and its line, in a version that has it.
     fn of(&mut self, place: &Place, version: Version) -> Option<(String, Option<String>)> {
         let site = (*place.sites.get(version))?;
+        if site.0 == 0 {
+            return Some(("the exit status".to_owned(), None));
+        }
         let places = match version {
             Version::Old => &mut self.old,
             Version::New => &mut self.new,

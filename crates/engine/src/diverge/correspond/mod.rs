@@ -49,6 +49,40 @@ pub struct Places {
     calls: HashMap<u64, u64>,
 }
 
+impl Places {
+    /// Finds where code that only this version has comes back to what both have.
+    fn find_landings(&mut self, code: &Code) {
+        for function in &code.functions {
+            for first in 0..function.blocks.len() {
+                if self.block(function.blocks[first].site).in_both {
+                    continue;
+                }
+                let mut seen = HashSet::from([first]);
+                let mut pending = vec![first];
+                let mut landings = HashSet::new();
+                while let Some(at) = pending.pop() {
+                    for next in &function.blocks[at].successors {
+                        let place = self.block(function.blocks[*next].site);
+                        if place.in_both {
+                            landings.insert(place.name);
+                        } else if seen.insert(*next) {
+                            pending.push(*next);
+                        }
+                    }
+                }
+                let site = function.blocks[first].site;
+                let only = match landings.len() {
+                    1 => landings.into_iter().next(),
+                    _ => None,
+                };
+                if let Some(place) = self.blocks.get_mut(&site) {
+                    place.landing = only;
+                }
+            }
+        }
+    }
+}
+
 /// A block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -58,6 +92,8 @@ pub struct Place {
     /// The condition that it is part of, and whether that begins here.
     pub group: u64,
     pub begins: bool,
+    /// Of code that only one version has: the block of both that all of it leads to, if it is one.
+    pub landing: Option<u64>,
 }
 
 /// Where something is decided.
@@ -69,6 +105,8 @@ pub struct Unit {
     pub group: u64,
     /// Whether the condition begins with it.
     pub first: bool,
+    /// Common name of the block that it is in.
+    pub block: u64,
 }
 
 impl Places {
@@ -79,6 +117,7 @@ impl Places {
             in_both: true,
             group: site,
             begins: true,
+            landing: None,
         };
         self.blocks.get(&site).copied().unwrap_or(unknown)
     }
@@ -88,6 +127,7 @@ impl Places {
             name: site,
             group: site,
             first: true,
+            block: site,
         };
         self.decisions.get(&site).copied().unwrap_or(unknown)
     }
@@ -127,6 +167,9 @@ impl Correspondence {
         let renamed = renamed.collect();
         name_all(&codes[0], &codes[1], &finder.matched, &renamed, &mut result);
         result.keep_common_calls();
+        for (code, places) in [(&codes[0], &mut result.old), (&codes[1], &mut result.new)] {
+            places.find_landings(code);
+        }
         result
     }
 }
@@ -297,6 +340,7 @@ fn name_all(
                 in_both: taken.contains(&(f, b)),
                 group,
                 begins: function.compounds[b] == b,
+                landing: None,
             };
             result.new.blocks.insert(block.site, place);
             name_content(&mut result.new, function, b, block.site, group);
@@ -320,6 +364,7 @@ fn name_all(
                     in_both: counterpart.is_some(),
                     group: mix(own ^ 1),
                     begins: function.compounds[b] == b,
+                    landing: None,
                 },
             );
             let group = mix(group.unwrap_or(own ^ ONLY_OLD) ^ 1);
@@ -340,11 +385,13 @@ fn name_content(places: &mut Places, function: &Function, b: usize, common: u64,
                 name: condition,
                 group: own_group,
                 first: function.compounds[b] == b,
+                block: mix(common),
             },
             _ => Unit {
                 name: mix(common ^ 2),
                 group: mix(decision.site),
                 first: true,
+                block: mix(common),
             },
         };
         places.decisions.insert(decision.site, unit);
@@ -354,6 +401,7 @@ fn name_content(places: &mut Places, function: &Function, b: usize, common: u64,
             name: mix(mix(common) ^ number),
             group: mix(*site),
             first: true,
+            block: mix(common),
         };
         places.decisions.insert(*site, unit);
     }
