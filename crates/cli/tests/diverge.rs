@@ -272,3 +272,100 @@ fn a_golden_version_tells_what_was_intended() {
         "{report:#}"
     );
 }
+
+const VALUE: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  int x = argc > 1 ? atoi(argv[1]) : 0;
+  printf("%d\n", x / 2);
+  return 0;
+}
+"#;
+
+/// The exit status of `expression` over two bytes.
+fn ending_with(expression: &str) -> String {
+    format!(
+        "#include <stdio.h>\nint main(void) {{ int a = getchar(), b = getchar(); (void)b; return {expression}; }}\n"
+    )
+}
+
+#[test]
+fn an_exit_status_without_any_branch_is_compared() {
+    let versions = versions(
+        &ending_with("a & 7"),
+        &ending_with("(a & 7) | ((b >> 4) == 9)"),
+    );
+    let input = versions.stdin(b"`b");
+    let report = versions.compare(1, &["--no-sanitizers", "--runs", "40", "--stdin", input]);
+    let found = findings(&report, "difference");
+    assert_eq!(found.len(), 1, "{report:#}");
+    assert_eq!(stdin_of(found[0]).get(1).map(|byte| byte >> 4), Some(9));
+}
+
+#[test]
+fn values_that_are_printed_without_any_branch_are_compared() {
+    let versions = versions(VALUE, &VALUE.replace("x / 2", "x >> 1"));
+    let report = versions.compare(1, &["--runs", "60", "--", "-4"]);
+    let found = findings(&report, "difference");
+    assert_eq!(found.len(), 1, "{report:#}");
+    let number: i32 = found[0]["scenario"]["argv"][0]
+        .as_str()
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!(number < 0 && number % 2 != 0, "{number}");
+}
+
+#[test]
+fn memory_that_was_made_smaller_is_overrun_from_a_command_line_that_passes() {
+    let versions = versions(
+        include_str!("../../../tests/diverge/columns_before.c"),
+        include_str!("../../../tests/diverge/columns_after.c"),
+    );
+    let report = versions.compare(1, &["--runs", "600", "--", "1-3,6-", "abcdefgh", ":"]);
+    let regressions = findings(&report, "regression");
+    assert_eq!(regressions.len(), 1, "{report:#}");
+    assert_eq!(regressions[0]["problems"][0]["kind"], "out-of-bounds");
+    assert!(!findings(&report, "difference").is_empty(), "{report:#}");
+}
+
+#[test]
+fn a_number_that_is_read_otherwise_aborts_and_what_was_intended_is_listed_apart() {
+    let versions = versions(
+        include_str!("../../../tests/diverge/ranges_before.c"),
+        include_str!("../../../tests/diverge/ranges_after.c"),
+    );
+    let report = versions.compare(1, &["--runs", "400", "--", "1-2,4-", "abcdef"]);
+    let regressions = findings(&report, "regression");
+    assert_eq!(regressions.len(), 1, "{report:#}");
+    assert_eq!(regressions[0]["problems"][0]["kind"], "abort");
+    let refused = findings(&report, "difference")
+        .into_iter()
+        .filter(|finding| {
+            let text = finding["new"]["stderr"].to_string();
+            finding["new"]["exit"] == 1 && (text.contains("no end") || text.contains("decreasing"))
+        });
+    assert!(refused.count() > 0, "{report:#}");
+}
+
+#[test]
+fn a_program_that_was_only_refactored_shows_no_difference() {
+    let versions = versions(
+        include_str!("../../../tests/diverge/machine_before.c"),
+        include_str!("../../../tests/diverge/machine_after.c"),
+    );
+    let program = "push 3\npush 4\nadd\nprint\npush 7\nstore 2\nload 2\n";
+    let input = versions.stdin(program.as_bytes());
+    let report = versions.compare(0, &["--runs", "200", "--stdin", input]);
+    assert_eq!(report["findings"].as_array().unwrap().len(), 0);
+    assert!(
+        report["stats"]["paths"].as_u64().unwrap() > 50,
+        "{report:#}"
+    );
+    let arguments = [
+        "diverge", "old/prog", "new/prog", "--runs", "20", "--stdin", input,
+    ];
+    let (text, _) = versions.folder.expect(0, &arguments);
+    support::assert_contains(&text, &["nothing differs", "1 scenario and ", " paths"]);
+}

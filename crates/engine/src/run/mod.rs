@@ -74,7 +74,7 @@ pub enum Stdin {
 }
 
 /// How the program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum End {
     Exit(i32),
     Signal(i32),
