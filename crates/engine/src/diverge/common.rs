@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use parallax_abi::SiteId;
 use parallax_solver::{Constraint, Path};
 
+use super::visits::MOST_DECISIONS;
 use crate::explore::ways::others;
 use crate::path;
 use crate::scenario::Scenario;
@@ -147,7 +148,8 @@ impl Failures {
             let view = sites.get(operation.site);
             let original = view.map_or(operation.site, |view| view.original);
             let asked = self.asked.entry((original, operation.failure)).or_default();
-            if *asked < MOST_TIMES && list.len() < MOST_FAILURES {
+            let is_near = operation.position < MOST_DECISIONS;
+            if *asked < MOST_TIMES && list.len() < MOST_FAILURES && is_near {
                 *asked += 1;
                 list.push(*operation);
             }

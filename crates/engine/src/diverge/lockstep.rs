@@ -6,7 +6,7 @@ use parallax_expr::{Label, MemoryStore, Op, Store, build, value};
 use parallax_solver::{Answer, Constraint, Holds, Model, Path, Solver};
 
 use super::pool::{Components, Import, Pool};
-use super::visits::{Visit, What, visits};
+use super::visits::{MOST_DECISIONS, Visit, What, visits};
 use super::walk::{Ask, Both, Question, Version, Walk, walk};
 use crate::path::{self, Choice, Decision};
 use crate::scenario::{Scenario, Variable, apply};
@@ -46,7 +46,7 @@ impl Lockstep {
                 let label = import.take(&mut pool, &run.trace, decision.label);
                 in_pool(decision.constraints(sites), label)
             };
-            *decided.get_mut(version) = run.decisions.iter().map(of).collect();
+            *decided.get_mut(version) = run.decisions.iter().take(MOST_DECISIONS).map(of).collect();
             let places = match version {
                 Version::Old => &versions.correspondence.old,
                 Version::New => &versions.correspondence.new,

@@ -41,6 +41,7 @@ use correspond::Correspondence;
 use lockstep::{Equals, Lockstep, Pair, Reply, changed};
 use pool::Components;
 use triage::{Class, Court, Shown};
+use visits::MOST_DECISIONS;
 use walk::{Both, Parting, Place, Version, Walk};
 
 pub use interface::{DivergeError, Observer, Options, Phase, Progress, Subjects, Summary};
@@ -235,7 +236,7 @@ impl<'d> Diverger<'d> {
             Some(Parting { decisions, .. }) => decisions.new,
             None => pair.runs.new.decisions.len(),
         };
-        self.offer(&pair, most, generation + 1);
+        self.offer(&pair, most.min(MOST_DECISIONS), generation + 1);
         for made in self.ask_for_failures(&pair) {
             self.meet(made, seed, Phase::Concolic, None, observer)?;
             if self.is_over(observer).is_some() {

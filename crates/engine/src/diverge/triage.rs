@@ -131,8 +131,11 @@ struct Side {
 struct Checked {
     full: Replayer,
     quick: Later,
-    known: HashMap<(Vec<Signature>, End), (Vec<Problem>, Option<String>)>,
+    known: HashMap<(Vec<Signature>, End), Report>,
 }
+
+/// Errors, and what the sanitizers say about them.
+type Report = (Vec<Problem>, Option<String>);
 
 impl Checked {
     fn new(subject: Subject, settings: &Settings) -> Result<Checked, ReplayError> {
@@ -147,8 +150,7 @@ impl Checked {
         })
     }
 
-    /// The errors, and what the sanitizers say about them.
-    fn look(&mut self, scenario: &Scenario) -> Result<(Vec<Problem>, Option<String>), ReplayError> {
+    fn look(&mut self, scenario: &Scenario) -> Result<Report, ReplayError> {
         let outcome = self.quick.run(scenario, &[])?;
         let signatures = sanitizer::signatures(&outcome.stderr.bytes);
         if signatures.is_empty() && matches!(outcome.end, End::Exit(_)) {

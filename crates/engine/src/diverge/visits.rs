@@ -94,6 +94,9 @@ impl Exit {
     }
 }
 
+/// Decisions of a run that are looked at: who goes round that often does nothing new.
+pub const MOST_DECISIONS: usize = 30_000;
+
 /// The visits of a run, in order.
 pub fn visits(traced: &Traced, sites: &SiteMap, places: &Places) -> Vec<Visit> {
     let mut reader = Reader {
@@ -106,6 +109,9 @@ pub fn visits(traced: &Traced, sites: &SiteMap, places: &Places) -> Vec<Visit> {
     };
     let mut position = 0;
     for (kind, event) in traced.trace.events() {
+        if position >= MOST_DECISIONS {
+            break;
+        }
         if kind == EventKind::Output {
             reader.output(
                 SiteId(event.site),
