@@ -157,3 +157,42 @@ fn lines_of_one_program_need_no_project() {
     let (_, said) = folder.expect(2, &["targets", "--program", &program]);
     assert_contains(&said, &["--at FILE:LINE"]);
 }
+
+#[test]
+fn functions_of_the_same_name_in_files_of_the_same_name_are_told_apart() {
+    let folder = Folder::new();
+    let part = |name: &str| {
+        format!(
+            "#include <stdio.h>\nstatic int helper (int n)\n{{\n  if (n > 3)\n    puts (\"many\");\n  return n;\n}}\n\
+             int {name} (int n)\n{{\n  return helper (n);\n}}\n"
+        )
+    };
+    for name in ["one", "two"] {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        folder.file(&format!("{name}/util.c"), &part(name));
+    }
+    folder.file(
+        "main.c",
+        "int one (int), two (int);\nint main (int argc, char **argv)\n{\n  return argc > 9 ? two (argc) : one (argc) > 99;\n}\n",
+    );
+    let build = [
+        "cc",
+        "--",
+        "-g",
+        "-o",
+        "prog",
+        "main.c",
+        "one/util.c",
+        "two/util.c",
+    ];
+    folder.expect(0, &build);
+    folder.expect(0, &["scenario", "add", "--", "./prog", "a", "b", "c", "d"]);
+    folder.expect(0, &["scenarios", "--coverage"]);
+    let ask = |at: &str| {
+        folder
+            .expect(0, &["targets", "--program", "./prog", "--at", at, "--all"])
+            .0
+    };
+    assert_contains(&ask("one/util.c:5"), &["covered  one/util.c:5"]);
+    assert_contains(&ask("two/util.c:5"), &["missed   two/util.c:5"]);
+}

@@ -1,5 +1,7 @@
 //! Searching for many targets with one [`Coverer`]: other scenarios to start from for each of them.
 
+use std::time::{Duration, Instant};
+
 use parallax_analysis::seeds::{Closest, Executed};
 
 use super::map::{Guide, Target};
@@ -8,18 +10,23 @@ use crate::explore::{Bounds, ExploreError, Shape};
 use crate::scenario::Scenario;
 
 impl<'c> Coverer<'c> {
-    /// From now on searches start from these scenarios, which are run unless they are known from the last time. Those that
-    /// cannot be run are left out, and come back with the reason.
+    /// From now on searches start from these scenarios, which are run unless they are known from the last time, as many as can be
+    /// run in the time given. Those that cannot be run are left out, and come back with the reason.
     pub fn start_from(
         &mut self,
         seeds: Vec<Scenario>,
+        time: Option<Duration>,
     ) -> Result<Vec<(Scenario, ExploreError)>, ExploreError> {
         if !matches!(self.shape, Shape::Described(_)) {
             self.shape = Shape::Bounded(Bounds::around(&seeds));
         }
         let mut known = std::mem::take(&mut self.seeds);
         let mut left_out = Vec::new();
+        let started = Instant::now();
         for seed in seeds {
+            if !self.seeds.is_empty() && time.is_some_and(|time| started.elapsed() >= time) {
+                break;
+            }
             let child = match known.iter().position(|child| child.scenario == seed) {
                 Some(at) => known.swap_remove(at),
                 None => match self.slots[0].start(seed.clone()) {

@@ -30,6 +30,9 @@ use crate::failure::Failure;
 use crate::report::search::ranked;
 use crate::testfile::Format;
 
+/// At most one part in so many of the time for a target is spent on running what its search starts from.
+const STARTING: u32 = 6;
+
 /// What searches in all programs share.
 pub struct Means<'m> {
     pub arguments: &'m Arguments,
@@ -253,7 +256,9 @@ impl Looking<'_, '_> {
         let time = self.means.budget.time;
         self.end = time.map(|time| self.started + time.saturating_sub(spent));
         let scenarios = seeds.iter().map(|seed| seed.candidate.scenario.clone());
-        let left_out = match coverer.start_from(scenarios.collect()) {
+        // Most of the time is for the search itself.
+        let share = time.map(|time| time / STARTING);
+        let left_out = match coverer.start_from(scenarios.collect(), share) {
             Ok(left_out) => left_out.len(),
             Err(error) => {
                 notes::say(&format!("{} is left out: {error}", self.label(index)));
@@ -304,24 +309,25 @@ impl Looking<'_, '_> {
                 nearer(self.campaign.entries[index].clone(), now)
             }
         };
-        entry.seeds = seeds
-            .iter()
-            .map(|seed| seed.candidate.test.id.clone())
+        let starts = starts.iter();
+        entry.seeds = starts
+            .map(|scenario| scenario_id(&self.program, scenario))
             .collect();
         entry.distance = seeds.first().and_then(|seed| seed.distance);
         entry.runs += summary.runs;
         entry.paths += summary.paths;
         entry.queries += summary.queries;
-        entry.seconds += summary.time.as_secs_f64();
+        entry.seconds += self.started.elapsed().as_secs_f64();
         if left_out > 0 {
             entry
                 .notes
                 .push(format!("{left_out} scenarios could not be run"));
         }
-        let runs = self.means.budget.runs;
-        entry.run_limit = runs.filter(|runs| entry.runs >= *runs);
-        let time = self.means.budget.time.filter(|_| is_late);
-        entry.time_limit = time.map(|time| time.as_secs_f64());
+        if !entry.status.is_covered() {
+            let Budget { runs, time } = self.means.budget;
+            entry.run_limit = runs.filter(|runs| entry.runs >= *runs);
+            entry.time_limit = time.filter(|_| is_late).map(|time| time.as_secs_f64());
+        }
         self.campaign.enter(index, entry)
     }
 
