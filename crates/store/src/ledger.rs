@@ -7,15 +7,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use parallax_scenario::Scenario;
+use parallax_scenario::{Bytes, Scenario};
 use rusqlite::OptionalExtension;
 use serde::{Deserialize, Serialize};
 
 use crate::Store;
-use crate::blobs::hash;
 use crate::error::StoreError;
 use crate::lock::now;
-use crate::packed::json;
+use crate::packed::{Large, Packed, json, pack, unpack};
 
 /// How a target ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -166,19 +165,19 @@ pub struct Settled {
 impl Store {
     /// Enters what became of targets; what was known before about them is replaced. All of them or none.
     pub fn settle(&self, list: &[Settled]) -> Result<(), StoreError> {
-        let texts: Vec<String> = list.iter().map(|settled| json(&settled.entry)).collect();
-        let blobs = texts
-            .iter()
-            .map(|text| (hash(text.as_bytes()), text.as_bytes()));
-        let blobs: Vec<(String, &[u8])> = blobs.collect();
+        let packed: Vec<Packed> = list.iter().map(|settled| pack(&settled.entry)).collect();
+        let blobs = packed.iter().flat_map(|packed| &packed.blobs);
+        let blobs: Vec<(String, &[u8])> = blobs
+            .map(|(name, bytes)| (name.clone(), bytes.as_slice()))
+            .collect();
         self.blobs.put(&blobs)?;
         self.write(|transaction| {
-            for (settled, (name, _)) in list.iter().zip(&blobs) {
+            for (settled, packed) in list.iter().zip(&packed) {
                 let entry = &settled.entry;
                 transaction.execute(
                     "INSERT OR REPLACE INTO target
-                         (revision, key, file, lines, status, conditions, blob, updated)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                         (revision, key, file, lines, status, conditions, entry, entry_blobs, updated)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                     (
                         &settled.revision,
                         &settled.key,
@@ -186,7 +185,8 @@ impl Store {
                         json(&entry.lines),
                         entry.status.name(),
                         &settled.conditions,
-                        name,
+                        &packed.text,
+                        &packed.places,
                         now(),
                     ),
                 )?;
@@ -197,53 +197,70 @@ impl Store {
 
     /// What became of a target, if that is known.
     pub fn settled(&self, revision: &str, key: &str) -> Result<Option<Settled>, StoreError> {
-        let row: Option<(String, String)> = self.read(|transaction| {
+        let row: Option<(String, String, String)> = self.read(|transaction| {
             let row = transaction.query_row(
-                "SELECT conditions, blob FROM target WHERE revision = ?1 AND key = ?2",
+                "SELECT conditions, entry, entry_blobs FROM target WHERE revision = ?1 AND key = ?2",
                 (revision, key),
-                |row| Ok((row.get(0)?, row.get(1)?)),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             );
             Ok(row.optional()?)
         })?;
-        let Some((conditions, blob)) = row else {
+        let Some((conditions, text, blobs)) = row else {
             return Ok(None);
         };
         Ok(Some(Settled {
             revision: revision.to_owned(),
             key: key.to_owned(),
             conditions,
-            entry: self.entry(&blob)?,
+            entry: self.entry(&text, &blobs)?,
         }))
     }
 
     /// Entries about a line, the latest first. The end of the file's path is enough.
     pub fn settled_at(&self, file: &str, line: u32) -> Result<Vec<Settled>, StoreError> {
-        type Row = (String, String, String, String);
+        type Row = (String, String, String, String, String);
         let rows: Vec<Row> = self.read(|transaction| {
             let mut statement = transaction.prepare(
-                "SELECT t.revision, t.key, t.conditions, t.blob FROM target t
+                "SELECT t.revision, t.key, t.conditions, t.entry, t.entry_blobs FROM target t
                  WHERE (t.file = ?1 OR substr(t.file, -length(?1) - 1) = '/' || ?1)
                    AND EXISTS (SELECT 1 FROM json_each(t.lines) WHERE value = ?2)
                  ORDER BY t.updated DESC, t.rowid DESC",
             )?;
             let rows = statement.query_map((file, line), |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                ))
             })?;
             Ok(rows.collect::<Result<_, _>>()?)
         })?;
-        let settled = |(revision, key, conditions, blob): Row| {
+        let settled = |(revision, key, conditions, text, blobs): Row| {
             Ok(Settled {
                 revision,
                 key,
                 conditions,
-                entry: self.entry(&blob)?,
+                entry: self.entry(&text, &blobs)?,
             })
         };
         rows.into_iter().map(settled).collect()
     }
 
-    fn entry(&self, blob: &str) -> Result<Entry, StoreError> {
-        let bytes = self.blobs.get(blob)?;
-        serde_json::from_slice(&bytes).map_err(|error| self.damaged(error.to_string()))
+    fn entry(&self, text: &str, blobs: &str) -> Result<Entry, StoreError> {
+        let damaged = |detail: String| self.damaged(format!("ledger: {detail}"));
+        unpack(text, blobs, &self.blobs, &damaged)
+    }
+}
+
+impl Large for Entry {
+    fn each(&mut self, visit: &mut dyn FnMut(&mut Bytes)) {
+        for step in &mut self.steps {
+            step.scenario.each(visit);
+        }
+        if let Some(obstacle) = &mut self.obstacle {
+            obstacle.scenario.each(visit);
+        }
     }
 }

@@ -27,7 +27,7 @@ impl Store {
                 "SELECT json_extract(value, '$[1]') FROM scenario, json_each(input_blobs)
                  UNION SELECT json_extract(value, '$[1]') FROM scenario, json_each(result_blobs)
                  UNION SELECT blob FROM journal
-                 UNION SELECT blob FROM target",
+                 UNION SELECT json_extract(value, '$[1]') FROM target, json_each(entry_blobs)",
             )?;
             let names = statement.query_map([], |row| row.get(0))?;
             Ok(names.collect::<Result<_, _>>()?)

@@ -110,3 +110,30 @@ fn what_a_script_cannot_do_is_said() {
     };
     assert_eq!(write(&shell(":"), &endless), Err(Unwritable::NoEnd));
 }
+
+#[test]
+fn a_test_for_bats_does_the_same_as_the_script() {
+    let scenario = Scenario {
+        stdin: "x".into(),
+        ..shell("cat; exit 4")
+    };
+    let run = |ending: &Ending| {
+        let test = Test {
+            name: "t",
+            title: "sh \"reaches\" a.c:1",
+            program: Path::new("/bin/sh"),
+            scenario: &scenario,
+            ending,
+        };
+        let text = String::from_utf8(Format::Bats.write(&test).unwrap()).unwrap();
+        // bats turns the head into that of a function, and stops at the first command that fails.
+        let head = "@test \"sh _reaches_ a.c:1\" {";
+        assert!(text.contains(head), "{text}");
+        let script = format!("set -e\n{}\nt\n", text.replace(head, "t() {"));
+        Command::new("bash").arg("-c").arg(script).output().unwrap()
+    };
+    let output = run(&printed(b"x", 4));
+    assert!(output.status.success(), "{output:?}");
+    assert!(!run(&printed(b"y", 4)).status.success());
+    assert!(!run(&printed(b"x", 5)).status.success());
+}

@@ -14,7 +14,7 @@ use crate::execute::{ExecuteError, Settings};
 use crate::finding::Finding;
 use crate::journal::JournalError;
 use crate::region::{Limits, RegionError, Symbolic};
-use crate::run::End;
+use crate::run::{End, RunError};
 use crate::scenario::Scenario;
 use crate::shared::SharedError;
 use crate::sites::SitesError;
@@ -76,6 +76,20 @@ pub enum ExploreError {
 }
 
 impl ExploreError {
+    /// Whether it is only this input that cannot be run: parts of several can be at odds with each other (a file where
+    /// another has a directory), or too much together.
+    pub fn is_about_the_input(&self) -> bool {
+        let ExploreError::Execute(error) = self else {
+            return false;
+        };
+        matches!(
+            error,
+            ExecuteError::File { .. }
+                | ExecuteError::Outside(_)
+                | ExecuteError::Run(RunError::TooLong | RunError::Nul | RunError::Directory { .. })
+        )
+    }
+
     /// An answer could not be noted.
     pub(crate) fn note(error: serde_json::Error) -> ExploreError {
         ExploreError::Journal(JournalError(error.into()))

@@ -237,7 +237,14 @@ impl<'e> Slot<'e> {
                     None => Tried::Rejected,
                 },
                 Ok(Some(scenario)) => {
-                    let (outcome, child) = self.worker.trace(&scenario)?;
+                    let (outcome, child) = match self.worker.trace(&scenario) {
+                        Err(error) if error.is_about_the_input() => {
+                            let result = Tried::Rejected;
+                            attempts.push(Attempt { candidate, result });
+                            continue;
+                        }
+                        result => result?,
+                    };
                     let ran = self.worker.cover(&scenario)?;
                     // Where the list of arguments ended there now is one, and reading it is no
                     // question to the input any more: nothing can be said.
