@@ -55,11 +55,36 @@ pub fn why(entry: &Entry) -> Option<String> {
     Some(parts.join("; "))
 }
 
+/// What stands before a line, as short as it can be said; `None` if it was reached.
+pub fn brief(entry: &Entry) -> Option<String> {
+    /// Of the branch's own text.
+    const LONGEST: usize = 48;
+    let (Some(obstacle), false) = (&entry.obstacle, entry.status.is_covered()) else {
+        return why(entry);
+    };
+    let branch = &obstacle.branch;
+    let mut text = format!("{}:{}", branch.file, branch.line);
+    if !branch.text.is_empty() {
+        let _ = write!(text, " {}", shorten(&branch.text, LONGEST));
+    }
+    let _ = match obstacle.distance {
+        0 => write!(text, ", right before it"),
+        distance => {
+            let branches = counted(distance.into(), "branch/branches");
+            write!(text, ", {branches} before it")
+        }
+    };
+    for part in circumstances(obstacle).iter().chain(&entry.notes) {
+        let _ = write!(text, "; {part}");
+    }
+    Some(text)
+}
+
 /// What else is known about a branch that was not got past.
 fn circumstances(obstacle: &Obstacle) -> Vec<String> {
     let mut parts = Vec::new();
     if obstacle.is_concrete {
-        parts.push("it depends on no input byte in any run".to_owned());
+        parts.push("no input byte decides it".to_owned());
     }
     let spots = obstacle.contradicts.iter();
     let names: Vec<String> = spots

@@ -242,7 +242,7 @@ fn not_covered(text: &mut String, shown: &Shown<'_>) {
             Palette.place(&place),
             entry.function
         );
-        if let Some(why) = ledger::why(entry) {
+        if let Some(why) = ledger::brief(entry) {
             let _ = writeln!(
                 text,
                 "  {}",
