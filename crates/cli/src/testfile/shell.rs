@@ -152,7 +152,10 @@ fn path_or_root(path: &[u8]) -> Vec<u8> {
 }
 
 fn run(scenario: &Scenario) -> Vec<u8> {
-    let mut text = b"(\n".to_vec();
+    let mut text = match scenario.piped_stdin {
+        true => b"cat \"$work/stdin\" | (\n".to_vec(),
+        false => b"(\n".to_vec(),
+    };
     if !scenario.directory.is_empty() {
         text.extend(b"  cd ");
         text.extend(path_word(&scenario.directory));
@@ -209,9 +212,10 @@ fn run(scenario: &Scenario) -> Vec<u8> {
         text.extend(word(argument));
     }
     text.extend(b"\n) ");
-    text.extend(match scenario.closed_stdin {
-        true => &b"<&-"[..],
-        false => b"<\"$work/stdin\"",
+    text.extend(match (scenario.closed_stdin, scenario.piped_stdin) {
+        (true, _) => &b"<&-"[..],
+        (false, true) => b"",
+        (false, false) => b"<\"$work/stdin\"",
     });
     text.extend(redirected(" ", &scenario.stdout, "stdout"));
     text.extend(redirected(" 2", &scenario.stderr, "stderr"));

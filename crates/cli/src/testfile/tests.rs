@@ -64,6 +64,17 @@ fn files_links_modes_times_input_and_environment_are_there() {
 }
 
 #[test]
+fn input_through_a_pipe_comes_through_a_pipe() {
+    let scenario = Scenario {
+        stdin: "x".into(),
+        piped_stdin: true,
+        ..shell("cat; test -p /dev/stdin && echo pipe")
+    };
+    let output = run(&scenario, &printed(b"xpipe\n", 0));
+    assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
 fn another_output_or_exit_code_fails_and_says_what() {
     let scenario = shell("echo is; exit 1");
     let output = run(&scenario, &printed(b"was\n", 1));
