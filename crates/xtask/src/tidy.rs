@@ -28,6 +28,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
     ("parallax-analysis", &["parallax-abi", "parallax-record"]),
+    ("parallax-annotate", &[]),
     (
         "parallax-plugin",
         &["parallax-abi", "parallax-record", "parallax-instrument"],
@@ -36,7 +37,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-bundle", &["parallax-abi"]),
     (
         "parallax-capture",
-        &["parallax-abi", "parallax-record", "parallax-bundle"],
+        &[
+            "parallax-abi",
+            "parallax-annotate",
+            "parallax-record",
+            "parallax-bundle",
+        ],
     ),
     ("parallax-project", &["parallax-record"]),
     (
@@ -57,6 +63,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "parallax-abi",
             "parallax-analysis",
+            "parallax-annotate",
             "parallax-record",
             "parallax-expr",
             "parallax-solver",
