@@ -84,6 +84,8 @@ pub fn run(place: &Place, programs: &[String], seconds: u64) -> Result<String> {
 fn explore(place: &Place, program: &str, output: &Path, seconds: u64) -> Result<Kept> {
     eprintln!("exploring {program}");
     let _ = fs::remove_dir_all(output);
+    // What was not finished is remembered below the current directory.
+    let folder = output.parent().context("no folder")?;
     let before = children_cpu();
     let result = place
         .command(place.parallax())
@@ -94,6 +96,7 @@ fn explore(place: &Place, program: &str, output: &Path, seconds: u64) -> Result<
         .args(["--time", &seconds.to_string()])
         .arg("--output")
         .arg(output)
+        .current_dir(folder)
         .output()?;
     let code = result.status.code();
     ensure!(
