@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
 use parallax_torture::process::{self, End};
@@ -55,7 +56,7 @@ impl Bench<'_> {
 
     fn build_case(&self, folder: &Path, case: &Case) -> Result<()> {
         fs::write(folder.join("prog.c"), &case.source)?;
-        let mut command = self.place.command(self.place.parallax());
+        let mut command = Command::new(self.place.parallax());
         command
             .args(["cc", "--", "-g", "-o", "prog", "prog.c"])
             .current_dir(folder);
@@ -69,7 +70,7 @@ impl Bench<'_> {
     }
 
     fn reaches(&self, folder: &Path, case: &Case, without: &[&str]) -> Result<bool> {
-        let mut command = self.place.command(self.place.parallax());
+        let mut command = Command::new(self.place.parallax());
         command
             .args(case.prepare(folder, without)?)
             .current_dir(folder);
