@@ -106,21 +106,6 @@ const MIGRATIONS: &[&str] = &[
         lines TEXT NOT NULL,                 -- JSON
         status TEXT NOT NULL,                -- suite, covered, infeasible, blocked, missed
         conditions TEXT NOT NULL,            -- hash of what the search was given but for its budget
-        blob TEXT NOT NULL,                  -- JSON: see ledger.rs
-        updated INTEGER NOT NULL,
-        PRIMARY KEY (revision, key)
-    );
-    CREATE INDEX target_file ON target (file);
-",
-    "
-    DROP TABLE target;                       -- no version that was given out has filled it
-    CREATE TABLE target (
-        revision TEXT NOT NULL,              -- of the source
-        key TEXT NOT NULL,                   -- names lines that run together
-        file TEXT NOT NULL,
-        lines TEXT NOT NULL,                 -- JSON
-        status TEXT NOT NULL,                -- suite, covered, infeasible, blocked, missed
-        conditions TEXT NOT NULL,            -- hash of what the search was given but for its budget
         entry TEXT NOT NULL,                 -- JSON, without what is large: see ledger.rs
         entry_blobs TEXT NOT NULL,
         updated INTEGER NOT NULL,
