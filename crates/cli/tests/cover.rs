@@ -53,27 +53,12 @@ fn kinds(target: &Value) -> Vec<&str> {
 }
 
 /// KATCH, figure 3.
-const NUMBERS: &str = r#"#include <stdlib.h>
-#include <stdio.h>
-static void check(int x) {
-  if (x == 999)
-    puts("reached"); /* target */
-}
-int main(int argc, char **argv) {
-  int input = argc > 1 ? atoi(argv[1]) : 0;
-  if (input < 100)
-    check(0);
-  if (input > 100)
-    if (input > 200)
-      check(input);
-  return 0;
-}
-"#;
+const NUMBERS: &str = include_str!("../../../tests/cover/numbers.c");
 
 #[test]
 fn a_number_is_found_through_the_call_that_can_lead_there() {
     let program = program(NUMBERS);
-    let target = program.cover("target", &[], &["150"]);
+    let target = program.cover("// target", &[], &["150"]);
     assert_eq!(target["status"], "covered", "{target:#}");
     assert_eq!(target["scenario"]["argv"][0], "999");
     assert_eq!(target["function"], "check");
