@@ -370,3 +370,22 @@ fn a_program_that_was_only_refactored_shows_no_difference() {
     let (text, _) = versions.folder.expect(0, &arguments);
     support::assert_contains(&text, &["nothing differs", "1 scenario and ", " paths"]);
 }
+
+#[test]
+fn a_run_that_is_compared_in_part_is_counted() {
+    let body = "  for (int i = 0; i < 40000; i++)\n    if (a * 256 + b == i)\n      x++;";
+    let versions = versions(&program(body), &program(&format!("  x = 0;\n{body}")));
+    let input = versions.stdin(b"zz");
+    let options = ["--no-sanitizers", "--runs", "2", "--stdin", input];
+    let (text, _) = versions.folder.expect(
+        0,
+        &[&["diverge", "old/prog", "new/prog", "--json"][..], &options].concat(),
+    );
+    let report: Value = serde_json::from_str(&text).unwrap();
+    // Both versions go round as often, whatever the input.
+    assert!(report["stats"]["runs"].as_u64() >= Some(2), "{report:#}");
+    assert_eq!(
+        report["stats"]["cut"], report["stats"]["runs"],
+        "{report:#}"
+    );
+}

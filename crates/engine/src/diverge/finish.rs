@@ -72,6 +72,7 @@ impl Diverger<'_> {
             undecided: self.counts.undecided,
             proved_equal: self.equals.proved as u64,
             left_out: self.counts.left_out,
+            cut: self.counts.cut,
             flaky: self.counts.flaky,
             changed: self.versions.correspondence.changed.clone(),
             losses: self.counts.losses,

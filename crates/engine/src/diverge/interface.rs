@@ -118,6 +118,8 @@ pub struct Summary {
     pub proved_equal: u64,
     /// Times that a condition was not asked about because it had been often enough on the same path.
     pub left_out: u64,
+    /// Runs of which only the first decisions were looked at.
+    pub cut: u64,
     /// What was seen but not each time.
     pub flaky: u64,
     /// Functions whose code is not the same.

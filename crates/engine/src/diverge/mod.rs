@@ -33,7 +33,7 @@ use crate::explore::{Ended, ExploreError, loss_names};
 use crate::scenario::Scenario;
 use crate::sensitive;
 use crate::sites::SiteMap;
-use crate::worker::{Means, Sources, Worker, with_objects};
+use crate::worker::{Means, Sources, Traced, Worker, with_objects};
 use bounded::Point;
 use clusters::{Cluster, Clusters, distance};
 use common::{Failures, Frontier, Next};
@@ -84,6 +84,7 @@ struct Counts {
     runs: u64,
     undecided: u64,
     left_out: u64,
+    cut: u64,
     flaky: u64,
     losses: BTreeMap<String, u64>,
     /// Runs of each of the two phases that share what is left.
@@ -318,6 +319,11 @@ impl<'d> Diverger<'d> {
         let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
         let walk = lockstep.walk();
         self.counts.left_out += walk.left_out as u64;
+        let is_long = |run: &Traced| run.decisions.len() > MOST_DECISIONS;
+        self.counts.cut += [&pair.runs.old, &pair.runs.new]
+            .into_iter()
+            .filter(|run| is_long(run))
+            .count() as u64;
         let place = walk.parting.map(|parting| parting.place).or(asked);
         if phase != Phase::Common || walk.parting.is_some() || self.court.differ(&pair.scenario)? {
             let shown = self.court.judge(&pair.scenario)?;

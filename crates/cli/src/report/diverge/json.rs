@@ -55,6 +55,7 @@ pub fn render_json(report: &DivergeReport) -> String {
             "undecided": summary.undecided,
             "proved_equal": summary.proved_equal,
             "left_out": summary.left_out,
+            "cut": summary.cut,
             "flaky": summary.flaky,
             "changed_functions": summary.changed,
         }),

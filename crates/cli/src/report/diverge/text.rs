@@ -76,6 +76,15 @@ pub fn render_text(report: &DivergeReport) -> String {
         );
     }
     sheet.row("asked", &asked);
+    if summary.cut > 0 {
+        sheet.row(
+            "cut",
+            &format!(
+                "only the first decisions of {} were compared: it went on too long",
+                counted(summary.cut, "run")
+            ),
+        );
+    }
     if summary.flaky > 0 {
         sheet.row(
             "flaky",
