@@ -265,6 +265,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             old: &arguments.old,
             new: new_name,
         },
+        is_annotated: arguments.new.is_none(),
         summary: &summary,
         versions,
         kept: &kept,

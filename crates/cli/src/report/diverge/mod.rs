@@ -20,6 +20,8 @@ pub use text::render_text;
 pub struct DivergeReport<'a> {
     /// As the user named them.
     pub names: Both<&'a Path>,
+    /// Both versions were made from one program.
+    pub is_annotated: bool,
     pub summary: &'a Summary,
     pub versions: Versions<'a>,
     /// Where the input of each cluster is kept.

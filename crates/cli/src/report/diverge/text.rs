@@ -22,7 +22,7 @@ const LISTED: usize = 8;
 pub fn render_text(report: &DivergeReport) -> String {
     let summary = report.summary;
     let (old, new) = (report.names.old.display(), report.names.new.display());
-    let what = match report.names.old == report.names.new {
+    let what = match report.is_annotated {
         true => format!("{old}, as annotated"),
         false => format!("{old} → {new}"),
     };
