@@ -175,6 +175,13 @@ impl SiteMap {
         tables.flat_map(|table| table.files.iter().map(String::as_str))
     }
 
+    /// Whether a site is in a model of a library function, and so not in the program.
+    pub fn is_model(&self, id: SiteId) -> bool {
+        /// As the debug information of the models names them.
+        const SOURCES: &str = "parallax/runtime/models/";
+        self.get(id).is_some_and(|view| view.file.contains(SOURCES))
+    }
+
     pub fn len(&self) -> usize {
         self.index.len()
     }

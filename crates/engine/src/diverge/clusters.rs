@@ -11,6 +11,8 @@ use crate::scenario::{Bytes, Scenario};
 /// What several inputs show.
 #[derive(Clone, Debug)]
 pub struct Cluster {
+    /// The same for the same thing, also in other comparisons.
+    pub key: String,
     /// The smallest input.
     pub scenario: Scenario,
     pub shown: Shown,
@@ -40,48 +42,70 @@ impl Cluster {
 /// All clusters of a comparison.
 #[derive(Debug, Default)]
 pub struct Clusters {
-    known: HashMap<(String, Option<u64>), usize>,
+    known: HashMap<String, usize>,
     pub list: Vec<Cluster>,
 }
 
 impl Clusters {
-    /// Whether nothing like it is known. Errors are the same wherever the versions parted; other differences are told apart
-    /// by where they come from.
-    pub fn is_new(&self, shown: &Shown, origin: Option<u64>) -> bool {
-        !self.known.contains_key(&key(shown, origin))
+    /// Whether nothing with this key is known.
+    pub fn is_new(&self, key: &str) -> bool {
+        !self.known.contains_key(key)
     }
 
     /// Takes in an input; gives the cluster's index.
-    pub fn add(&mut self, cluster: Cluster, origin: Option<u64>) -> usize {
-        let key = key(&cluster.shown, origin);
-        match self.known.get(&key) {
+    pub fn add(&mut self, cluster: Cluster) -> usize {
+        match self.known.get(&cluster.key) {
             Some(at) => {
                 let known = &mut self.list[*at];
-                known.count += 1;
+                let count = known.count + cluster.count;
+                let seconds = known.seconds.min(cluster.seconds);
                 if weight(&cluster) < weight(known) {
-                    *known = Cluster {
-                        count: known.count,
-                        seconds: known.seconds,
-                        ..cluster
-                    };
+                    *known = cluster;
                 }
+                (known.count, known.seconds) = (count, seconds);
                 *at
             }
             None => {
+                self.known.insert(cluster.key.clone(), self.list.len());
                 self.list.push(cluster);
-                self.known.insert(key, self.list.len() - 1);
                 self.list.len() - 1
             }
         }
     }
 }
 
-fn key(shown: &Shown, origin: Option<u64>) -> (String, Option<u64>) {
+/// What tells clusters apart. Errors are the same wherever the versions parted; other differences are told apart by where they come
+/// from, too.
+pub fn key(shown: &Shown, origin: Option<u64>) -> String {
     // A message or another end say what they are about; other output does not.
     let only_stdout = |difference: &Difference| matches!(difference, Difference::Stdout(_));
     let tells = shown.class == Class::Difference && shown.differences.iter().all(only_stdout);
-    let origin = origin.filter(|_| tells);
-    (shown.key(), origin)
+    match origin.filter(|_| tells) {
+        Some(origin) => format!("{}|from {origin:016x}", shown.key()),
+        None => shown.key(),
+    }
+}
+
+/// The clusters of several comparisons, the worst first: each thing once, and each smallest input once.
+pub fn join(lists: impl IntoIterator<Item = Vec<Cluster>>) -> Vec<Cluster> {
+    let mut all = Clusters::default();
+    for cluster in lists.into_iter().flatten() {
+        all.add(cluster);
+    }
+    all.list.sort_by_key(Cluster::rank);
+    let mut list: Vec<Cluster> = Vec::new();
+    for cluster in all.list {
+        let is_same = |known: &&mut Cluster| {
+            known.class() == cluster.class()
+                && known.scenario == cluster.scenario
+                && known.shown.differences == cluster.shown.differences
+        };
+        match list.iter_mut().find(is_same) {
+            Some(known) => known.count += cluster.count,
+            None => list.push(cluster),
+        }
+    }
+    list
 }
 
 fn weight(cluster: &Cluster) -> (usize, u64, &Scenario) {

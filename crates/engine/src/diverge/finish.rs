@@ -1,9 +1,9 @@
 //! The end of a comparison: findings are seen again and made small.
 
 use std::cmp::Reverse;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use super::clusters::{Cluster, distance};
+use super::clusters::{Cluster, distance, join};
 use super::triage::{Class, Shown};
 use super::{DivergeError, Diverger, Observer, Summary};
 use crate::explore::Ended;
@@ -15,11 +15,17 @@ use crate::scenario::Scenario;
 const TIMES: usize = 3;
 /// Inputs that are run at most to make one smaller.
 const MOST_RUNS: u32 = 120;
-/// Time for making all of them smaller, beyond that of the search: half of it, within limits.
+/// Time for making all of them smaller: a share of what there is, within limits.
+const SHARE: u32 = 5;
 const MOST_TIME: Duration = Duration::from_secs(20);
-const LEAST_TIME: Duration = Duration::from_secs(3);
 
 impl Diverger<'_> {
+    /// How long the search may take, so that what it finds can be made small within the time that was given.
+    pub(super) fn searching(&self) -> Option<Duration> {
+        let time = self.options.explore.time?;
+        Some(time - MOST_TIME.min(time / SHARE))
+    }
+
     /// Whether an input shows the same each time.
     pub(super) fn is_steady(
         &mut self,
@@ -42,16 +48,17 @@ impl Diverger<'_> {
     ) -> Result<Summary, DivergeError> {
         let mut clusters = std::mem::take(&mut self.clusters.list);
         clusters.sort_by_key(Cluster::rank);
-        let searched = self.elapsed();
-        let most = MOST_TIME.min(searched / 2 + LEAST_TIME);
+        let end = match self.options.explore.time {
+            Some(time) => self.started + time,
+            None => Instant::now() + MOST_TIME,
+        };
         for cluster in &mut clusters {
-            if observer.stop() || self.elapsed() > searched + most {
+            if observer.stop() || Instant::now() >= end {
                 break;
             }
-            self.make_small(cluster)?;
+            self.make_small(cluster, end)?;
         }
-        clusters.sort_by_key(Cluster::rank);
-        let clusters = merged(clusters);
+        let clusters = join([clusters]);
         let mut silent_places: Vec<_> = self.counts.silent_places.into_iter().collect();
         silent_places.sort_by_key(|(place, count)| (Reverse(*count), place.name));
         let workers = [&self.workers.old, &self.workers.new];
@@ -80,14 +87,14 @@ impl Diverger<'_> {
         })
     }
 
-    /// Looks for a smaller input that shows the same.
-    fn make_small(&mut self, cluster: &mut Cluster) -> Result<(), DivergeError> {
+    /// Looks for a smaller input that shows the same, as long as there is time.
+    fn make_small(&mut self, cluster: &mut Cluster, end: Instant) -> Result<(), DivergeError> {
         let key = cluster.shown.key();
         let needs_checks = cluster.class() != Class::Difference;
         let shape = &self.options.explore.shape;
         let court = &mut self.court;
         let mut judge = |smaller: &Scenario| -> Result<bool, ReplayError> {
-            if !shape.accepts(smaller) {
+            if Instant::now() >= end || !shape.accepts(smaller) {
                 return Ok(false);
             }
             // The plain builds are ten times as fast.
@@ -109,21 +116,4 @@ impl Diverger<'_> {
         }
         Ok(())
     }
-}
-
-/// Clusters whose smallest inputs are the same one are one.
-fn merged(clusters: Vec<Cluster>) -> Vec<Cluster> {
-    let mut list: Vec<Cluster> = Vec::new();
-    for cluster in clusters {
-        let is_same = |known: &&mut Cluster| {
-            known.class() == cluster.class()
-                && known.scenario == cluster.scenario
-                && known.shown.differences == cluster.shown.differences
-        };
-        match list.iter_mut().find(is_same) {
-            Some(known) => known.count += cluster.count,
-            None => list.push(cluster),
-        }
-    }
-    list
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::clusters::Cluster;
+use super::clusters::{self, Cluster};
 use super::walk::{Both, Place};
 use crate::explore;
 use crate::replay::ReplayError;
@@ -41,6 +41,8 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress);
     /// Something that no input before has shown.
     fn found(&mut self, cluster: &Cluster);
+    /// One of the scenarios that were given, by number, has been compared on: everything about it was asked.
+    fn settled(&mut self, _seed: usize) {}
     /// Whether to end now.
     fn stop(&self) -> bool;
 }
@@ -126,4 +128,57 @@ pub struct Summary {
     pub changed: Vec<String>,
     pub losses: BTreeMap<String, u64>,
     pub time: Duration,
+}
+
+impl Summary {
+    /// What comparisons of the same versions came to together; `None` of none.
+    pub fn join(list: Vec<Summary>) -> Option<Summary> {
+        let mut rest = list.into_iter();
+        let mut sum = rest.next()?;
+        let mut clusters = vec![std::mem::take(&mut sum.clusters)];
+        let mut places: BTreeMap<u64, (Place, u64)> = BTreeMap::new();
+        let mut silent = std::mem::take(&mut sum.silent_places);
+        for one in rest {
+            sum.ended = lesser(sum.ended, one.ended);
+            clusters.push(one.clusters);
+            for (phase, count) in one.divergences {
+                *sum.divergences.entry(phase).or_default() += count;
+            }
+            silent.extend(one.silent_places);
+            sum.silent += one.silent;
+            sum.replayed += one.replayed;
+            sum.together += one.together;
+            sum.scenarios += one.scenarios;
+            sum.paths += one.paths;
+            sum.runs += one.runs;
+            sum.executions += one.executions;
+            sum.queries += one.queries;
+            sum.undecided += one.undecided;
+            sum.proved_equal += one.proved_equal;
+            sum.left_out += one.left_out;
+            sum.cut += one.cut;
+            sum.flaky += one.flaky;
+            for (name, count) in one.losses {
+                *sum.losses.entry(name).or_default() += count;
+            }
+            sum.time = sum.time.max(one.time);
+        }
+        for (place, count) in silent {
+            places.entry(place.name).or_insert((place, 0)).1 += count;
+        }
+        sum.silent_places = places.into_values().collect();
+        sum.silent_places
+            .sort_by_key(|(place, count)| (std::cmp::Reverse(*count), place.name));
+        sum.clusters = clusters::join(clusters);
+        Some(sum)
+    }
+}
+
+/// How two comparisons ended together: exhausted only if both were.
+fn lesser(one: Ended, other: Ended) -> Ended {
+    let order = [Ended::Stopped, Ended::Time, Ended::Runs];
+    let mut first = order.into_iter();
+    first
+        .find(|end| [one, other].contains(end))
+        .unwrap_or(Ended::Exhausted)
 }

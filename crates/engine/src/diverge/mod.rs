@@ -46,6 +46,9 @@ use walk::{Both, Parting, Place, Version, Walk};
 
 pub use interface::{DivergeError, Observer, Options, Phase, Progress, Subjects, Summary};
 
+/// Share of the budget after which no further scenario is begun while there are divergences to explore from.
+const SEEDING: f64 = 0.66;
+
 /// Both versions' places.
 #[derive(Clone, Copy)]
 pub struct Versions<'v> {
@@ -138,14 +141,48 @@ impl<'d> Diverger<'d> {
 
     /// Compares until the budget is used up or nothing is left to try.
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Summary, DivergeError> {
-        for seed in &self.options.seeds {
-            if self.known.insert(seed.clone()) {
-                let seed = Arc::new(seed.clone());
-                self.follow((*seed).clone(), &seed, Phase::Given, 0, observer)?;
-            }
+        let mut seeds = 0..self.options.seeds.len();
+        while self.used(observer) < SEEDING
+            && let Some(seed) = seeds.next()
+        {
+            self.begin(seed, observer)?;
         }
-        let ended = self.search(observer)?;
+        let mut ended = self.search(observer)?;
+        while ended == Ended::Exhausted
+            && let Some(seed) = seeds.next()
+        {
+            self.begin(seed, observer)?;
+            ended = self.search(observer)?;
+        }
         self.finish(ended, observer)
+    }
+
+    /// Compares on one of the scenarios that were given.
+    fn begin(&mut self, seed: usize, observer: &mut dyn Observer) -> Result<(), DivergeError> {
+        let scenario = &self.options.seeds[seed];
+        if self.known.insert(scenario.clone()) {
+            let scenario = Arc::new(scenario.clone());
+            let own = (*scenario).clone();
+            self.follow(own, &scenario, Phase::Given, 0, observer)?;
+        }
+        // What was cut short is not done.
+        if self.is_over(observer).is_none() {
+            observer.settled(seed);
+        }
+        Ok(())
+    }
+
+    /// The share of the budget that is used up.
+    fn used(&self, observer: &dyn Observer) -> f64 {
+        if self.is_over(observer).is_some() {
+            return 1.0;
+        }
+        let runs = self.options.explore.runs;
+        let of_runs = runs.map_or(0.0, |runs| self.counts.runs as f64 / runs.max(1) as f64);
+        let of_time = self.searching().map_or(0.0, |time| {
+            self.elapsed().as_secs_f64() / time.as_secs_f64().max(0.001)
+        });
+        of_runs.max(of_time)
     }
 
     fn search(&mut self, observer: &mut dyn Observer) -> Result<Ended, DivergeError> {
@@ -194,10 +231,7 @@ impl<'d> Diverger<'d> {
             Some(Ended::Stopped)
         } else if budget.runs.is_some_and(|runs| self.counts.runs >= runs) {
             Some(Ended::Runs)
-        } else if budget
-            .time
-            .is_some_and(|time| self.started.elapsed() >= time)
-        {
+        } else if self.searching().is_some_and(|time| self.elapsed() >= time) {
             Some(Ended::Time)
         } else {
             None
@@ -391,12 +425,13 @@ impl<'d> Diverger<'d> {
             return Ok(());
         }
         let origin = place.map(|place| self.origin(&place));
-        let is_new = self.clusters.is_new(&shown, origin);
+        let is_new = self.clusters.is_new(&clusters::key(&shown, origin));
         if is_new && !self.is_steady(scenario, &shown)? {
             self.counts.flaky += 1;
             return Ok(());
         }
         let cluster = Cluster {
+            key: clusters::key(&shown, origin),
             distance: distance(seed, scenario),
             scenario: scenario.clone(),
             shown,
@@ -405,7 +440,7 @@ impl<'d> Diverger<'d> {
             count: 1,
             seconds: self.started.elapsed().as_secs_f64(),
         };
-        let at = self.clusters.add(cluster, origin);
+        let at = self.clusters.add(cluster);
         if is_new {
             observer.found(&self.clusters.list[at]);
         }
@@ -436,12 +471,8 @@ impl<'d> Diverger<'d> {
         let mut undecided = 0;
         let mut asker = lockstep.asker(pair, &self.solver);
         for question in &walk.questions {
-            let late = self
-                .options
-                .explore
-                .time
-                .map(|time| self.started.elapsed() >= time);
-            if late == Some(true) || observer.stop() {
+            let is_late = self.searching().is_some_and(|time| self.elapsed() >= time);
+            if is_late || observer.stop() {
                 break;
             }
             match asker.ask(question, &mut self.equals) {

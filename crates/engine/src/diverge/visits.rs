@@ -17,7 +17,8 @@ use crate::worker::Traced;
 pub struct Visit {
     /// The same in both versions: what is decided, and through which calls it was come to.
     pub name: u64,
-    /// The first thing decided, or the call that puts out.
+    /// The first thing decided, or the call that puts out; of what happens in a model of a library function, the call of that
+    /// function.
     pub site: SiteId,
     pub what: What,
     /// How many decisions of the path come before it.
@@ -132,17 +133,17 @@ struct Reader<'r> {
     traced: &'r Traced,
     sites: &'r SiteMap,
     places: &'r Places,
-    /// Names of calling contexts, by context and site: a site can be an inlined copy.
-    stacks: HashMap<(u32, SiteId), u64>,
+    /// Names of calling contexts, by context and site (a site can be an inlined copy), with the program's own place.
+    stacks: HashMap<(u32, SiteId), (u64, SiteId)>,
     /// Conditions that are not decided to the end: by calling context and group.
     open: HashMap<(u64, u64), usize>,
     visits: Vec<Visit>,
 }
 
 impl Reader<'_> {
-    /// A common name of the calls that led to a site. Calls that only one version has do not count: code may have been taken out
-    /// into a function of its own.
-    fn stack(&mut self, context: u32, site: SiteId) -> u64 {
+    /// A common name of the calls that led to a site, and the site or the innermost of these calls that is in the program itself.
+    /// Calls that only one version has do not count: code may have been taken out into a function of its own.
+    fn stack(&mut self, context: u32, site: SiteId) -> (u64, SiteId) {
         if let Some(known) = self.stacks.get(&(context, site)) {
             return *known;
         }
@@ -150,8 +151,11 @@ impl Reader<'_> {
         let calls = self.sites.call_stack(&calls, site);
         let names = calls.iter().filter_map(|call| self.places.call(call.0));
         let name = names.fold(1, |sum, name| mix(sum ^ name));
-        self.stacks.insert((context, site), name);
-        name
+        let mut outward = std::iter::once(site).chain(calls.iter().rev().copied());
+        let own = outward.find(|place| !self.sites.is_model(*place));
+        let found = (name, own.unwrap_or(site));
+        self.stacks.insert((context, site), found);
+        found
     }
 
     fn original(&self, site: SiteId) -> SiteId {
@@ -161,7 +165,8 @@ impl Reader<'_> {
     fn output(&mut self, site: SiteId, context: u32, argument: u32, label: Label, position: usize) {
         let original = self.original(site);
         let call = self.places.call(original.0).unwrap_or(mix(original.0));
-        let name = mix(self.stack(context, site) ^ call);
+        let (stack, own) = self.stack(context, site);
+        let name = mix(stack ^ call);
         let argument = argument as usize;
         // The further arguments of one call follow its first one.
         if let Some(last) = self.visits.last_mut()
@@ -178,7 +183,7 @@ impl Reader<'_> {
         labels.push(label);
         self.visits.push(Visit {
             name,
-            site,
+            site: own,
             what: What::Output { labels },
             position,
         });
@@ -191,7 +196,7 @@ impl Reader<'_> {
         }
         let original = self.original(decision.site);
         let unit = self.places.decision(original.0);
-        let stack = self.stack(decision.context, decision.site);
+        let (stack, own) = self.stack(decision.context, decision.site);
         let (exit, goes_on) = self.exit(decision, original, unit.group);
         let key = (stack, unit.group);
         let open = self.open.remove(&key);
@@ -200,7 +205,7 @@ impl Reader<'_> {
             _ => {
                 self.visits.push(Visit {
                     name: mix(stack ^ unit.name),
-                    site: decision.site,
+                    site: own,
                     what: What::Condition {
                         decisions: Vec::new(),
                         exit: None,

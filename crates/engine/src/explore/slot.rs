@@ -19,9 +19,6 @@ use crate::scenario::Scenario;
 use crate::sites::{ModuleSites, SiteMap};
 use crate::worker::{Means, Rigour, Traced, Worker, with_objects};
 
-/// Where the sources of models are, as the debug information says.
-const MODEL_SOURCES: &str = "parallax/runtime/models/";
-
 /// Ways of one run to be tried.
 pub struct Work<'w> {
     pub scenario: &'w Scenario,
@@ -285,13 +282,9 @@ impl<'e> Slot<'e> {
 /// Where a decision was made, or the call in the program that led there if that is in a model of a library function.
 fn own_site(sites: &SiteMap, traced: &Traced, index: usize) -> SiteId {
     let decision = &traced.decisions[index];
-    let is_model = |site: SiteId| {
-        let view = sites.get(site);
-        view.is_some_and(|view| view.file.contains(MODEL_SOURCES))
-    };
     let outward = traced.trace.calls_outward(decision.context);
     let mut places = std::iter::once(decision.site).chain(outward);
-    let own = places.find(|site| !is_model(*site));
+    let own = places.find(|site| !sites.is_model(*site));
     own.unwrap_or(decision.site)
 }
 
