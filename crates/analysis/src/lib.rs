@@ -16,11 +16,13 @@
 //! | [`definitions`] | which statements give the values that a branch depends on? |
 //! | [`seeds`] | how close did a run come to the target? |
 //! | [`control`] | which branches decide whether a block runs? |
+//! | [`dependence`] | what does a statement depend on, and what depends on it? |
 //! | [`words`] | which words of the command line does the program look for? |
 
 pub mod calls;
 pub mod control;
 pub mod definitions;
+pub mod dependence;
 pub mod distance;
 pub mod effects;
 pub mod graph;

@@ -169,6 +169,13 @@ impl PointsTo {
             .collect()
     }
 
+    /// Offsets of an object that anybody has asked for: where pointers may lie in it.
+    pub fn offsets(&self, object: Object) -> impl Iterator<Item = u32> {
+        let cells = self.objects.find(object).into_iter();
+        let cells = cells.flat_map(|object| self.objects.cells_of(object));
+        cells.map(|cell| self.objects.place_of(*cell).1)
+    }
+
     /// The place at a distance from another in the same object.
     pub fn shifted(&self, program: &Program, place: Place, distance: i64) -> Place {
         let offset = i64::from(place.offset) + distance;
