@@ -17,6 +17,7 @@
 //! | [`seeds`] | how close did a run come to the target? |
 //! | [`control`] | which branches decide whether a block runs? |
 //! | [`dependence`] | what does a statement depend on, and what depends on it? |
+//! | [`sequence`] | in which order can changes run, and where do they interact? |
 //! | [`words`] | which words of the command line does the program look for? |
 
 pub mod calls;
@@ -31,6 +32,7 @@ pub mod pointsto;
 pub mod preconditions;
 pub mod program;
 pub mod seeds;
+pub mod sequence;
 mod set;
 mod whole;
 pub mod words;

@@ -57,6 +57,10 @@ pub struct Memory<'a> {
     aliases: HashMap<Home, Vec<Home>>,
     /// Per function, all that it may call, itself included.
     reach: Vec<Set>,
+    /// The function that the program begins with, unless it is called.
+    main: Option<FunctionId>,
+    /// All that functions outside may call back, at the end of the program if they like.
+    called_back: Set,
     /// Per block, functions that may be called after it.
     later: HashMap<BlockId, Rc<Set>>,
     departures: HashMap<usize, Rc<Departure>>,
@@ -71,9 +75,19 @@ impl<'a> Memory<'a> {
             by_home: HashMap::new(),
             aliases: HashMap::new(),
             reach: reach(program, calls),
+            main: program
+                .function_named("main")
+                .filter(|main| calls.callers_of(*main).next().is_none()),
+            called_back: Set::default(),
             later: HashMap::new(),
             departures: HashMap::new(),
         };
+        for call in calls.all().iter().filter(|call| call.outside) {
+            for callee in &call.callees {
+                let reach = memory.reach[callee.index()].clone();
+                memory.called_back.extend(&reach);
+            }
+        }
         for (one, other) in accesses.aliases() {
             if one != other {
                 memory.aliases.entry(one).or_default().push(other);
@@ -244,11 +258,16 @@ impl<'a> Memory<'a> {
                 .map(|write| write.spot)
                 .collect(),
         };
-        let departure = match killers.len() <= 1 {
+        let mut departure = match killers.len() <= 1 {
             // It is its own killer, if any.
             true => self.depart_freely(spot),
             false => self.depart_until(spot, &killers),
         };
+        // After the first function comes only what libraries call.
+        if departure.to_end && self.main == Some(function) {
+            departure.to_end = false;
+            departure.to_calls.extend(&self.called_back);
+        }
         let departure = Rc::new(departure);
         self.departures.insert(number, Rc::clone(&departure));
         departure
