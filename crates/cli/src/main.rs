@@ -16,8 +16,8 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    amplify, analyse, annotate, build, cc, clean, cover, coverage, diverge, doctor, explore, init,
-    record, replay, scenario, scenarios, schema, targets, trace, variant, why,
+    amplify, analyse, annotate, build, cc, clean, cover, coverage, diverge, doctor, explore, graph,
+    init, record, replay, scenario, scenarios, schema, targets, trace, variant, why,
 };
 use console::Palette;
 use exit::Exit;
@@ -43,6 +43,7 @@ enum Command {
     Explore(Box<explore::Arguments>),
     Cover(Box<cover::Arguments>),
     Diverge(Box<diverge::Arguments>),
+    Graph(graph::Arguments),
     Annotate(annotate::Arguments),
     Scenarios(scenarios::Arguments),
     #[command(subcommand)]
@@ -88,6 +89,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Cover(arguments) => cover::run(&arguments),
         Command::Diverge(arguments) => diverge::run(&arguments),
+        Command::Graph(arguments) => graph::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),

@@ -153,7 +153,7 @@ impl Version {
 }
 
 /// Where the sources of a program are kept, by path.
-fn texts(program: &Program) -> HashMap<String, PathBuf> {
+pub(super) fn texts(program: &Program) -> HashMap<String, PathBuf> {
     let mut texts = HashMap::new();
     let Some(store) = Store::open() else {
         return texts;

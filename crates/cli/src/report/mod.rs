@@ -14,6 +14,7 @@ pub mod document;
 mod explain;
 pub mod explore;
 pub mod finding;
+pub mod graph;
 mod json;
 pub mod ledger;
 mod outcome;

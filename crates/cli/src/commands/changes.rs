@@ -1,0 +1,247 @@
+//! Two versions of a program, what was changed between them, and the change sequence graph.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use parallax_analysis::Analysis;
+use parallax_analysis::dependence::Dependences;
+use parallax_analysis::lines::normalise;
+use parallax_analysis::sequence::{ChangeGraph, Changes, FileChange, Interactions, same_lines};
+use parallax_capture::Variant;
+
+use super::diverge::texts;
+use super::shared;
+use crate::failure::Failure;
+
+/// One version, analysed.
+pub struct Version {
+    pub analysis: Analysis,
+    pub dependences: Dependences,
+    texts: HashMap<String, PathBuf>,
+}
+
+impl Version {
+    pub fn new(path: &Path) -> Result<Version, Failure> {
+        let program = shared::read(path)?;
+        let derived = shared::derive(&program, Variant::Covered)?;
+        let analysis = Analysis::new(shared::read_code(&derived)?, []);
+        Ok(Version {
+            dependences: Dependences::new(&analysis),
+            analysis,
+            texts: texts(&program),
+        })
+    }
+
+    /// A source as it was when the program was built, by normalised name.
+    pub fn text(&self, file: &str) -> Option<String> {
+        let kept = self.texts.get(file).and_then(|path| fs::read(path).ok());
+        let bytes = kept.or_else(|| fs::read(file).ok())?;
+        Some(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    fn files(&self) -> Vec<&str> {
+        self.analysis.lines.files().collect()
+    }
+}
+
+/// The new version, with what was changed in it.
+pub struct Comparison {
+    pub new: Version,
+    pub changes: Changes,
+    pub graph: ChangeGraph,
+}
+
+impl Comparison {
+    pub fn new(
+        old: &Path,
+        new: &Path,
+        patch: Option<&Path>,
+        wanted: Interactions,
+    ) -> Result<Comparison, Failure> {
+        let (old, new) = (Version::new(old)?, Version::new(new)?);
+        let patch = match patch {
+            Some(path) => {
+                let text = fs::read_to_string(path).map_err(|error| {
+                    let message = format!("cannot read {}: {error}", path.display());
+                    Failure::new(crate::exit::Exit::Usage, message)
+                })?;
+                Some(hunks(&text))
+            }
+            None => None,
+        };
+        let files = changed_files(&old, &new, patch.as_ref());
+        let changes = Changes::new(&files, &old.dependences, &new.dependences);
+        let graph = ChangeGraph::new(&new.analysis, &new.dependences, &changes, wanted);
+        Ok(Comparison {
+            new,
+            changes,
+            graph,
+        })
+    }
+
+    /// File (as short as it can be), line and text of a node.
+    pub fn place(&self, node: usize) -> Place {
+        let statements = &self.new.dependences.statements;
+        let statement = statements.get(self.graph.nodes[node].statement);
+        let text = self.new.text(&statement.file);
+        let line = text.as_deref().and_then(|text| {
+            let line = text.lines().nth(statement.line as usize - 1)?;
+            Some(line.trim().to_owned())
+        });
+        let file = Path::new(&statement.file).file_name();
+        Place {
+            file: file.map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
+            line: statement.line,
+            text: line.unwrap_or_default(),
+        }
+    }
+}
+
+/// Where a node is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    pub file: String,
+    pub line: u32,
+    pub text: String,
+}
+
+/// Lines that a patch adds and takes away, by file.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Hunks {
+    added: BTreeMap<String, BTreeSet<u32>>,
+    removed: BTreeMap<String, BTreeSet<u32>>,
+}
+
+/// Reads a patch in unified format.
+fn hunks(text: &str) -> Hunks {
+    let mut hunks = Hunks::default();
+    let (mut old_file, mut new_file) = (String::new(), String::new());
+    let (mut old_line, mut new_line) = (0, 0);
+    // Lines that are left of the present hunk, in both versions.
+    let (mut old_left, mut new_left) = (0, 0);
+    let name = |rest: &str| {
+        let name = rest.split('\t').next().unwrap_or_default();
+        let name = name
+            .strip_prefix("a/")
+            .or(name.strip_prefix("b/"))
+            .unwrap_or(name);
+        name.to_owned()
+    };
+    for line in text.lines() {
+        if old_left == 0 && new_left == 0 {
+            if let Some(rest) = line.strip_prefix("--- ") {
+                old_file = name(rest);
+            } else if let Some(rest) = line.strip_prefix("+++ ") {
+                new_file = name(rest);
+            } else if let Some(rest) = line.strip_prefix("@@ -") {
+                let mut ranges = rest.split(' ').map(|range| {
+                    let mut numbers = range.trim_start_matches('+').split(',');
+                    let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
+                    (next().unwrap_or(0), next().unwrap_or(1))
+                });
+                (old_line, old_left) = ranges.next().unwrap_or_default();
+                (new_line, new_left) = ranges.next().unwrap_or_default();
+            }
+            continue;
+        }
+        match line.as_bytes().first() {
+            Some(b'-') => {
+                hunks
+                    .removed
+                    .entry(old_file.clone())
+                    .or_default()
+                    .insert(old_line);
+                (old_line, old_left) = (old_line + 1, old_left.saturating_sub(1));
+            }
+            Some(b'+') => {
+                hunks
+                    .added
+                    .entry(new_file.clone())
+                    .or_default()
+                    .insert(new_line);
+                (new_line, new_left) = (new_line + 1, new_left.saturating_sub(1));
+            }
+            Some(b'\\') => {}
+            _ => {
+                (old_line, old_left) = (old_line + 1, old_left.saturating_sub(1));
+                (new_line, new_left) = (new_line + 1, new_left.saturating_sub(1));
+            }
+        }
+    }
+    hunks
+}
+
+/// How many of the last parts of two paths are the same.
+fn likeness(one: &str, other: &str) -> usize {
+    let parts = one.rsplit('/').zip(other.rsplit('/'));
+    parts.take_while(|(one, other)| one == other).count()
+}
+
+fn changed_files(old: &Version, new: &Version, patch: Option<&Hunks>) -> Vec<FileChange> {
+    let (old_files, new_files) = (old.files(), new.files());
+    let mut taken: BTreeSet<&str> = BTreeSet::new();
+    let mut changes = Vec::new();
+    for file in &new_files {
+        let same_path = old_files.iter().find(|other| *other == file);
+        let like = old_files.iter().filter(|other| !taken.contains(**other));
+        let like = like.max_by_key(|other| likeness(other, file));
+        let mut before = same_path
+            .or(like.filter(|other| likeness(other, file) > 0))
+            .copied();
+        // The only source of each, under two names.
+        let own = |files: &[&str], version: &Version| -> Vec<String> {
+            let kept = files
+                .iter()
+                .filter(|file| version.texts.contains_key(**file));
+            kept.map(|file| (*file).to_owned()).collect()
+        };
+        if before.is_none()
+            && let ([one], [other]) = (&own(&old_files, old)[..], &own(&new_files, new)[..])
+            && other == file
+        {
+            before = old_files.iter().find(|file| *file == one).copied();
+        }
+        taken.extend(before);
+        let texts = before
+            .and_then(|before| old.text(before))
+            .zip(new.text(file));
+        let Some((old_text, new_text)) = texts else {
+            continue;
+        };
+        if old_text == new_text && patch.is_none() {
+            continue;
+        }
+        let lines = |lines: &BTreeMap<String, BTreeSet<u32>>, file: &str| {
+            let named = lines.iter().find(|(name, _)| {
+                let name = normalise(name);
+                file == name || file.ends_with(&format!("/{name}"))
+            });
+            named.map_or_else(BTreeSet::new, |(_, lines)| lines.clone())
+        };
+        changes.push(FileChange {
+            old: before.map(str::to_owned),
+            new: Some((*file).to_owned()),
+            same: same_lines(&old_text, &new_text),
+            only: patch.map(|patch| {
+                let removed = before.map_or_else(BTreeSet::new, |old| lines(&patch.removed, old));
+                (lines(&patch.added, file), removed)
+            }),
+        });
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_says_which_lines_came_and_went() {
+        let text =
+            "--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@\n a\n-b\n+--- c\n d\n@@ -9 +9,2 @@\n e\n+f\n";
+        let found = hunks(text);
+        assert_eq!(found.removed, [("x.c".to_owned(), [2].into())].into());
+        assert_eq!(found.added, [("x.c".to_owned(), [2, 10].into())].into());
+    }
+}
