@@ -86,10 +86,11 @@ fn the_underflow_and_the_wrap_around_are_found_from_every_test_of_the_paper() {
         let underflow = underflows.next().unwrap_or_else(|| panic!("{report:#}"));
         assert_eq!(underflow["problems"][0]["kind"], "out-of-bounds");
         // Where y > 7 holds in the old version only, one of them has wrapped round.
-        let ends = [i32::MIN, i32::MAX].map(i32::to_le_bytes);
-        let mut all = report["findings"].as_array().unwrap().iter();
-        let wraps = all.any(|finding| ends.iter().any(|end| *end == stdin_of(finding)[..]));
-        assert!(wraps, "{report:#}");
+        for end in [i32::MIN, i32::MAX] {
+            let mut all = report["findings"].as_array().unwrap().iter();
+            let wraps = all.any(|finding| stdin_of(finding) == end.to_le_bytes());
+            assert!(wraps, "{end} from {start}: {report:#}");
+        }
         assert_eq!(report["stats"]["silent"], 0, "{report:#}");
     }
 }
@@ -119,6 +120,48 @@ fn a_limit_that_was_raised_makes_a_difference_between_the_limits_only() {
         assert_eq!(found[0]["divergence"]["old"]["text"], "if (x > 10)");
         assert_eq!(found[0]["divergence"]["new"]["text"], "if (x > 20)");
     }
+}
+
+/// Comes to the changed condition with one of its tests only.
+const GUARDED: &str = r#"#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  if (argc != 3)
+    return 2;
+  if (argv[1][0] == 'n') {
+    puts("nothing");
+    return 0;
+  }
+  puts(atoi(argv[2]) > 10 ? "large" : "small");
+  return 0;
+}
+"#;
+
+#[test]
+fn tests_of_a_directory_are_compared_within_one_budget() {
+    let versions = versions(GUARDED, &GUARDED.replace("10", "20"));
+    let tests = versions.folder.path().join("tests");
+    fs::create_dir(&tests).unwrap();
+    for (name, arguments) in [("a", r#""n","1""#), ("b", ""), ("c", r#""y","0""#)] {
+        let text = format!("{{\"argv\": [{arguments}]}}");
+        fs::write(tests.join(format!("{name}.json")), text).unwrap();
+    }
+    fs::write(tests.join("README"), "no scenario").unwrap();
+    let report = versions.compare(1, &["--no-sanitizers", "--runs", "80", "--seeds", "tests"]);
+    assert_eq!(report["stats"]["scenarios"], 3, "{report:#}");
+    let found = findings(&report, "difference");
+    assert_eq!(found.len(), 1, "{report:#}");
+    let number: i32 = found[0]["scenario"]["argv"][1]
+        .as_str()
+        .unwrap()
+        .trim()
+        .parse()
+        .unwrap();
+    assert!((11..=20).contains(&number), "{number}");
+    fs::create_dir(versions.folder.path().join("none")).unwrap();
+    let none = ["diverge", "old/prog", "new/prog", "--seeds", "none"];
+    let (_, error) = versions.folder.expect(2, &none);
+    support::assert_contains(&error, &["no scenario is in none", "parallax schema"]);
 }
 
 /// Decides something about two bytes.

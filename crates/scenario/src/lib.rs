@@ -32,12 +32,13 @@ pub const PLACES: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
 pub struct Scenario {
     /// Without the program's name.
     pub argv: Vec<Bytes>,
+    #[serde(default)]
     pub stdin: Bytes,
     /// Path relative to the root of the run's files → contents.
-    #[serde(with = "bytes::map")]
+    #[serde(default, with = "bytes::map")]
     pub files: BTreeMap<Bytes, Bytes>,
     /// Set in addition to the environment that every run gets.
-    #[serde(with = "bytes::map")]
+    #[serde(default, with = "bytes::map")]
     pub env: BTreeMap<Bytes, Bytes>,
     /// These variables and no others are the program's environment, in this order. Their values are in `env`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,6 +1,6 @@
 //! `parallax diverge`: inputs on which two versions of a program behave differently.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,10 @@ use parallax_engine::diverge::walk::Both;
 use parallax_engine::diverge::{
     DivergeError, Diverger, Observer, Options, Phase, Progress, Subjects, Versions,
 };
-use parallax_engine::explore::{self, Programs};
+use parallax_engine::execute::Settings;
+use parallax_engine::explore::{self, Bounds, Programs, Shape};
 use parallax_engine::region::Symbolic;
+use parallax_engine::scenario::Scenario;
 use parallax_engine::sites::{ModuleSites, SiteMap, read_tables};
 
 use super::explore::seed;
@@ -30,6 +32,9 @@ use crate::failure::Failure;
 use crate::report::diverge::{self as report, DivergeReport};
 use crate::size::{counted, parse_time};
 
+/// What a run may write before it is ended: what comes after so much is more of the same, and a trace of it is no use.
+const MOST_WRITTEN: u64 = 256 << 10;
+
 /// Find inputs on which two versions of a captured program behave differently
 ///
 /// Both versions run the same command line. Where a condition is not the same in both, inputs are looked for that one version
@@ -41,6 +46,7 @@ use crate::size::{counted, parse_time};
 Examples:
   parallax diverge old/prog new/prog -- -x file.txt
   parallax diverge old/prog new/prog --golden fixed/prog --time 30s --stdin input.txt
+  parallax diverge old/prog new/prog --seeds tests/         # each file in it is a scenario
   parallax diverge old/prog new/prog --json -- 1 | jq '.findings[] | {kind, argv: .scenario.argv}'
   parallax diverge annotated/prog -- -x file.txt      # its source: if (change(x > 10, x > 20)) …
 
@@ -61,6 +67,14 @@ pub struct Arguments {
 
     #[command(flatten)]
     start: seed::StartArguments,
+
+    /// Start from these scenarios instead of a command line: files of JSON, or directories of them (may be repeated)
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with_all = ["arguments", "stdin", "file", "env", "sym_stdin", "sym_file"]
+    )]
+    seeds: Vec<PathBuf>,
 
     /// End after this time (default: 60 s, unless --runs is given)
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -174,11 +188,42 @@ pub(super) fn texts(program: &Program) -> HashMap<String, PathBuf> {
     texts
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let shape = seed::shape(&arguments.start, &arguments.arguments)?;
-    for note in &shape.notes {
+/// What a comparison starts from.
+struct Start {
+    seeds: Vec<Scenario>,
+    shape: Shape,
+    /// Names of the symbolic environment variables.
+    environment: Vec<Vec<u8>>,
+}
+
+fn start(arguments: &Arguments) -> Result<Start, Failure> {
+    if !arguments.seeds.is_empty() {
+        let seeds = seed::read_all(&arguments.seeds)?;
+        let names = seeds.iter().flat_map(|seed| seed.env.keys());
+        let names: BTreeSet<Vec<u8>> = names.map(|name| name.0.clone()).collect();
+        return Ok(Start {
+            shape: Shape::Bounded(Bounds::around(&seeds)),
+            environment: names.into_iter().collect(),
+            seeds,
+        });
+    }
+    let seed = seed::shape(&arguments.start, &arguments.arguments)?;
+    for note in &seed.notes {
         console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
     }
+    Ok(Start {
+        seeds: seed.shape.seeds(),
+        shape: seed.shape,
+        environment: seed.environment,
+    })
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let Start {
+        seeds,
+        shape,
+        environment,
+    } = start(arguments)?;
     let means = &arguments.means;
     let (old, new) = match &arguments.new {
         Some(new) => (
@@ -208,11 +253,11 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let unlimited = arguments.time.is_none() && arguments.runs.is_none();
     let time = arguments.time.or(unlimited.then_some(DEFAULT_TIME));
     let options = Options {
-        seeds: shape.shape.seeds(),
+        seeds,
         explore: explore::Options {
-            shape: shape.shape,
+            shape,
             symbolic: Symbolic {
-                environment: shape.environment,
+                environment,
                 following: true,
                 ..Symbolic::ALL
             },
@@ -223,7 +268,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             seed: 0,
             limits: means.limits(),
             // Programs print what they are called: both are called the same.
-            settings: means.settings(new_name),
+            settings: Settings {
+                written: Some(MOST_WRITTEN),
+                ..means.settings(new_name)
+            },
             solver: means.solver(),
             keep_paths: false,
             trace_memory: TRACE_MEMORY,
@@ -289,6 +337,7 @@ impl Observer for Watcher {
             Phase::Given | Phase::Concolic => "comparing",
             Phase::Bounded => "exploring the new version",
             Phase::Common => "comparing other paths",
+            Phase::Numbers => "trying other numbers",
         };
         self.tell(format!(
             "{pace}  {}, {} shown, {} open  {phase}",

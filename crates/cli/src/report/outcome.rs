@@ -47,6 +47,10 @@ impl fmt::Display for Ended<'_> {
                 let many = Palette.bad("too many processes");
                 format!("had {many} and was stopped")
             }
+            End::TooMuchOutput => {
+                let much = Palette.bad("too much");
+                format!("wrote {much} and was stopped")
+            }
         };
         let program = Palette.heading(&self.program.display().to_string());
         writeln!(text, "{program} {ending}")?;
@@ -103,6 +107,7 @@ pub fn json(outcome: &Outcome) -> Value {
         End::Timeout => ("timeout", None, None),
         End::OutOfMemory => ("out-of-memory", None, None),
         End::TooManyProcesses => ("too-many-processes", None, None),
+        End::TooMuchOutput => ("too-much-output", None, None),
     };
     json!({
         "end": end,

@@ -73,6 +73,8 @@ pub enum Phase {
     Bounded,
     /// Other paths that both take together.
     Common,
+    /// Other numbers in the inputs that the comparison was given.
+    Numbers,
 }
 
 impl Phase {
@@ -82,6 +84,7 @@ impl Phase {
             Phase::Concolic => "concolic",
             Phase::Bounded => "bounded",
             Phase::Common => "common",
+            Phase::Numbers => "numbers",
         }
     }
 }

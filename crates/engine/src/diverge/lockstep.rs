@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, HashMap};
 use parallax_expr::{Label, MemoryStore, Op, Store, build, value};
 use parallax_solver::{Answer, Constraint, Holds, Model, Path, Solver};
 
+use super::extremes::extremes;
 use super::pool::{Components, Import, Pool};
 use super::visits::{MOST_DECISIONS, Visit, What, visits};
-use super::walk::{Ask, Both, Question, Version, Walk, walk};
+use super::walk::{Ask, Both, Place, Question, Version, Walk, walk};
 use crate::path::{self, Choice, Decision};
 use crate::scenario::{Scenario, Variable, apply};
 use crate::worker::{Rigour, Traced};
@@ -82,6 +83,17 @@ impl Lockstep {
             _ => true,
         });
         found
+    }
+
+    /// Where the versions put out different values, if they did.
+    pub fn differing(&self, walk: &Walk) -> Option<Place> {
+        let now = |label: Label| value(&self.pool.store.node(label));
+        let differ = |question: &&Question| match question.ask {
+            Ask::Differ { labels } => now(labels.old) != now(labels.new),
+            Ask::Flip { .. } | Ask::Otherwise { .. } => false,
+        };
+        let question = walk.questions.iter().find(differ);
+        question.map(|question| question.place)
     }
 
     /// The constraints of the decisions that each version had made.
@@ -282,7 +294,11 @@ impl Asker<'_> {
                     }
                 }
                 match prefix.path.solve(prefix.path.len(), &goal, None) {
-                    Answer::Sat(model) => models.push(model),
+                    Answer::Sat(model) => {
+                        models.push(model);
+                        let ends = extremes(&mut prefix.path, &goal);
+                        models.extend(ends);
+                    }
                     Answer::Unsat(_) => {}
                     Answer::Unknown(_) => undecided = true,
                 }

@@ -15,30 +15,34 @@ mod bounded;
 pub mod clusters;
 mod common;
 pub mod correspond;
+mod extremes;
 mod finish;
+mod given;
 mod interface;
 mod lockstep;
+mod numerals;
 mod pool;
+mod questions;
 pub mod triage;
 mod visits;
 pub mod walk;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parallax_solver::{Answer, Constraint, Solver};
+use parallax_solver::Solver;
 
 use crate::explore::{Ended, ExploreError, loss_names};
 use crate::scenario::Scenario;
-use crate::sensitive;
 use crate::sites::SiteMap;
-use crate::worker::{Means, Sources, Traced, Worker, with_objects};
+use crate::worker::{Means, Traced, Worker, with_objects};
 use bounded::Point;
 use clusters::{Cluster, Clusters, distance};
 use common::{Failures, Frontier, Next};
 use correspond::Correspondence;
-use lockstep::{Equals, Lockstep, Pair, Reply, changed};
+use given::{Numbers, Pending};
+use lockstep::{Equals, Lockstep, Pair, changed};
 use pool::Components;
 use triage::{Class, Court, Shown};
 use visits::MOST_DECISIONS;
@@ -46,8 +50,8 @@ use walk::{Both, Parting, Place, Version, Walk};
 
 pub use interface::{DivergeError, Observer, Options, Phase, Progress, Subjects, Summary};
 
-/// Share of the budget after which no further scenario is begun while there are divergences to explore from.
-const SEEDING: f64 = 0.66;
+/// Share of the budget after which questions about scenarios that were given share what is left with the rest.
+const FIRST: f64 = 0.5;
 
 /// Both versions' places.
 #[derive(Clone, Copy)]
@@ -70,6 +74,10 @@ pub struct Diverger<'d> {
     known: HashSet<Scenario>,
     paths: HashSet<(u64, u64)>,
     clusters: Clusters,
+    /// Scenarios of which there is something left to ask.
+    pending: VecDeque<Pending>,
+    /// Scenarios of which other numbers are left to try.
+    numbers: VecDeque<Numbers>,
     points: Vec<Point>,
     frontier: Frontier,
     failures: Failures,
@@ -90,9 +98,11 @@ struct Counts {
     cut: u64,
     flaky: u64,
     losses: BTreeMap<String, u64>,
-    /// Runs of each of the two phases that share what is left.
+    /// Runs of each of the phases that share what there is.
+    concolic: u64,
     bounded: u64,
     common: u64,
+    numbers: u64,
 }
 
 impl<'d> Diverger<'d> {
@@ -129,6 +139,8 @@ impl<'d> Diverger<'d> {
             known: HashSet::new(),
             paths: HashSet::new(),
             clusters: Clusters::default(),
+            pending: VecDeque::new(),
+            numbers: VecDeque::new(),
             points: Vec::new(),
             frontier: Frontier::default(),
             failures: Failures::default(),
@@ -141,35 +153,9 @@ impl<'d> Diverger<'d> {
 
     /// Compares until the budget is used up or nothing is left to try.
     pub fn run(mut self, observer: &mut dyn Observer) -> Result<Summary, DivergeError> {
-        let mut seeds = 0..self.options.seeds.len();
-        while self.used(observer) < SEEDING
-            && let Some(seed) = seeds.next()
-        {
-            self.begin(seed, observer)?;
-        }
-        let mut ended = self.search(observer)?;
-        while ended == Ended::Exhausted
-            && let Some(seed) = seeds.next()
-        {
-            self.begin(seed, observer)?;
-            ended = self.search(observer)?;
-        }
+        self.begin(observer)?;
+        let ended = self.search(observer)?;
         self.finish(ended, observer)
-    }
-
-    /// Compares on one of the scenarios that were given.
-    fn begin(&mut self, seed: usize, observer: &mut dyn Observer) -> Result<(), DivergeError> {
-        let scenario = &self.options.seeds[seed];
-        if self.known.insert(scenario.clone()) {
-            let scenario = Arc::new(scenario.clone());
-            let own = (*scenario).clone();
-            self.follow(own, &scenario, Phase::Given, 0, observer)?;
-        }
-        // What was cut short is not done.
-        if self.is_over(observer).is_none() {
-            observer.settled(seed);
-        }
-        Ok(())
     }
 
     /// The share of the budget that is used up.
@@ -198,25 +184,45 @@ impl<'d> Diverger<'d> {
             let point = open
                 .min_by_key(|(at, point)| (point.runs, *at))
                 .map(|(at, _)| at);
-            let is_turn = self.frontier.len() == 0 || self.counts.bounded <= self.counts.common;
-            match point.filter(|_| is_turn) {
-                Some(point) => self.explore(point, observer)?,
-                None => match self.frontier.take() {
-                    Some(next) => {
-                        let before = self.counts.runs;
-                        let seed = self.nearest_seed(&next.scenario);
-                        let Next {
-                            scenario,
-                            generation,
-                        } = next;
-                        self.follow(scenario, &seed, Phase::Common, generation, observer)?;
-                        self.counts.common += self.counts.runs - before;
+            let counts = &self.counts;
+            let work = [
+                (!self.pending.is_empty(), counts.concolic, Phase::Concolic),
+                (point.is_some(), counts.bounded, Phase::Bounded),
+                (self.frontier.len() > 0, counts.common, Phase::Common),
+                (!self.numbers.is_empty(), counts.numbers, Phase::Numbers),
+            ];
+            // What was asked of tests comes first, but not at the cost of everything else.
+            let is_first = !self.pending.is_empty() && self.used(observer) < FIRST;
+            let fewest = work.iter().filter(|(some, _, _)| *some);
+            let next = fewest.min_by_key(|(_, runs, _)| *runs);
+            match next.map(|(_, _, phase)| *phase) {
+                None => return Ok(Ended::Exhausted),
+                Some(_) if is_first => self.take_turn(observer)?,
+                Some(Phase::Bounded) => {
+                    if let Some(point) = point {
+                        self.explore(point, observer)?;
                     }
-                    None if point.is_none() => return Ok(Ended::Exhausted),
-                    None => {}
-                },
+                }
+                Some(Phase::Common) => self.take_other_path(observer)?,
+                Some(Phase::Numbers) => self.take_numbers(observer)?,
+                Some(_) => self.take_turn(observer)?,
             }
         }
+    }
+
+    fn take_other_path(&mut self, observer: &mut dyn Observer) -> Result<(), DivergeError> {
+        let Some(Next {
+            scenario,
+            generation,
+        }) = self.frontier.take()
+        else {
+            return Ok(());
+        };
+        let before = self.counts.runs;
+        let seed = self.nearest_seed(&scenario);
+        self.follow(scenario, &seed, generation, observer)?;
+        self.counts.common += self.counts.runs - before;
+        Ok(())
     }
 
     fn nearest_seed(&self, scenario: &Scenario) -> Arc<Scenario> {
@@ -248,77 +254,29 @@ impl<'d> Diverger<'d> {
         });
     }
 
-    /// Runs an input on both versions, asks where they could part, and runs what comes of that. What else both could do together is
-    /// kept for later.
-    fn follow(
-        &mut self,
-        scenario: Scenario,
-        seed: &Arc<Scenario>,
-        phase: Phase,
-        generation: u32,
-        observer: &mut dyn Observer,
-    ) -> Result<(), DivergeError> {
-        let Some((pair, lockstep, walk)) = self.meet(scenario, seed, phase, None, observer)? else {
-            return Ok(());
-        };
-        for (place, made) in self.ask(&pair, &lockstep, &walk, observer) {
-            self.meet(made, seed, Phase::Concolic, Some(place), observer)?;
-            if self.is_over(observer).is_some() {
-                return Ok(());
-            }
+    /// Traces both versions on an input.
+    fn trace(&mut self, scenario: Scenario) -> Result<Pair, DivergeError> {
+        let (_, old) = self.workers.old.trace(&scenario)?;
+        let (_, new) = self.workers.new.trace(&scenario)?;
+        self.counts.runs += 2;
+        if !old.trace.attached() || !new.trace.attached() {
+            return Err(ExploreError::Untraced.into());
         }
-        let most = match walk.parting {
-            Some(Parting { decisions, .. }) => decisions.new,
-            None => pair.runs.new.decisions.len(),
-        };
-        self.offer(&pair, most.min(MOST_DECISIONS), generation + 1);
-        for made in self.ask_for_failures(&pair) {
-            self.meet(made, seed, Phase::Concolic, None, observer)?;
-            if self.is_over(observer).is_some() {
-                return Ok(());
-            }
-        }
-        Ok(())
+        let scenario = with_objects(scenario, &old.trace);
+        let scenario = with_objects(scenario, &new.trace);
+        let is_long = |run: &Traced| run.decisions.len() > MOST_DECISIONS;
+        self.counts.cut += u64::from(is_long(&old)) + u64::from(is_long(&new));
+        Ok(Pair {
+            scenario,
+            runs: Both { old, new },
+        })
     }
 
-    /// Looks for inputs with which operations of the new version fail. Where the old version is safe, what made it so is gone.
-    fn ask_for_failures(&mut self, pair: &Pair) -> Vec<Scenario> {
-        let run = &pair.runs.new;
-        let failures = self.failures.of(run, self.versions.sites.new);
-        let names = self.solver_names(&run.sources);
-        let mut path = self.solver.path(&run.trace, &names);
-        let sites = self.versions.sites.new;
-        let mut made = Vec::new();
-        let mut pushed = 0;
-        for operation in failures {
-            pushed = common::advance(&mut path, pushed, run, sites, operation.position);
-            let Some(condition) = sensitive::condition(path.expressions(), &operation) else {
-                continue;
-            };
-            for label in condition.near.into_iter().chain([condition.any]) {
-                match path.solve(path.len(), &[Constraint::is(label, true)], None) {
-                    Answer::Sat(model) => {
-                        let scenario = changed(&pair.scenario, &model, &self.components);
-                        let may = |one: &Scenario| self.options.explore.shape.accepts(one);
-                        made.extend(scenario.filter(may));
-                        break;
-                    }
-                    Answer::Unsat(_) => {}
-                    Answer::Unknown(_) => self.counts.undecided += 1,
-                }
-            }
-        }
-        made.retain(|scenario| self.known.insert(scenario.clone()));
-        made
-    }
-
-    /// Names of a run's sources for questions about it alone.
-    fn solver_names(&mut self, sources: &Sources) -> Vec<u32> {
-        let numbers = self.components.of(sources);
-        let named = (0u32..).zip(numbers);
-        named
-            .map(|(at, number)| number.unwrap_or(u32::MAX - at))
-            .collect()
+    /// Brings the runs of both versions side by side.
+    fn compare(&mut self, pair: &Pair) -> (Lockstep, Walk) {
+        let lockstep = Lockstep::new(pair, &self.versions, &mut self.components);
+        let walk = lockstep.walk();
+        (lockstep, walk)
     }
 
     /// Traces both versions on an input and sees what it shows. `None` if its paths are known.
@@ -330,15 +288,9 @@ impl<'d> Diverger<'d> {
         asked: Option<Place>,
         observer: &mut dyn Observer,
     ) -> Result<Option<(Pair, Lockstep, Walk)>, DivergeError> {
-        let (_, old) = self.workers.old.trace(&scenario)?;
-        let (_, new) = self.workers.new.trace(&scenario)?;
-        self.counts.runs += 2;
-        if !old.trace.attached() || !new.trace.attached() {
-            return Err(ExploreError::Untraced.into());
-        }
-        let scenario = with_objects(scenario, &old.trace);
-        let scenario = with_objects(scenario, &new.trace);
-        for (name, count) in loss_names(&old).into_iter().chain(loss_names(&new)) {
+        let pair = self.trace(scenario)?;
+        let Both { old, new } = &pair.runs;
+        for (name, count) in loss_names(old).into_iter().chain(loss_names(new)) {
             *self.counts.losses.entry(name).or_default() += count;
         }
         let is_new = self.paths.insert((old.exact_path(), new.exact_path()));
@@ -346,19 +298,10 @@ impl<'d> Diverger<'d> {
         if !is_new && asked.is_none() {
             return Ok(None);
         }
-        let pair = Pair {
-            scenario,
-            runs: Both { old, new },
-        };
-        let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
-        let walk = lockstep.walk();
+        let (lockstep, walk) = self.compare(&pair);
         self.counts.left_out += walk.left_out as u64;
-        let is_long = |run: &Traced| run.decisions.len() > MOST_DECISIONS;
-        self.counts.cut += [&pair.runs.old, &pair.runs.new]
-            .into_iter()
-            .filter(|run| is_long(run))
-            .count() as u64;
-        let place = walk.parting.map(|parting| parting.place).or(asked);
+        let parted = walk.parting.map(|parting| parting.place);
+        let place = parted.or(asked).or_else(|| lockstep.differing(&walk));
         if phase != Phase::Common || walk.parting.is_some() || self.court.differ(&pair.scenario)? {
             let shown = self.court.judge(&pair.scenario)?;
             self.sort(
@@ -457,69 +400,6 @@ impl<'d> Diverger<'d> {
         name(Version::New)
             .or_else(|| name(Version::Old))
             .unwrap_or(place.name)
-    }
-
-    /// Asks all questions of a walk; inputs that have not been run, each with what it was asked for.
-    fn ask(
-        &mut self,
-        pair: &Pair,
-        lockstep: &Lockstep,
-        walk: &Walk,
-        observer: &dyn Observer,
-    ) -> Vec<(Place, Scenario)> {
-        let mut made = Vec::new();
-        let mut undecided = 0;
-        let mut asker = lockstep.asker(pair, &self.solver);
-        for question in &walk.questions {
-            let is_late = self.searching().is_some_and(|time| self.elapsed() >= time);
-            if is_late || observer.stop() {
-                break;
-            }
-            match asker.ask(question, &mut self.equals) {
-                Reply::Inputs(models) => {
-                    for model in models {
-                        let scenario = changed(&pair.scenario, &model, &self.components);
-                        let scenario =
-                            scenario.filter(|one| self.options.explore.shape.accepts(one));
-                        made.extend(scenario.map(|scenario| (question.place, scenario)));
-                    }
-                }
-                Reply::Undecided => undecided += 1,
-                Reply::Equal | Reply::Impossible => {}
-            }
-        }
-        self.counts.undecided += undecided;
-        made.retain(|(_, scenario)| self.known.insert(scenario.clone()));
-        made
-    }
-
-    /// Offers other paths of a run, as far as both versions went together.
-    fn offer(&mut self, pair: &Pair, most: usize, generation: u32) {
-        let (run, sites) = (&pair.runs.new, self.versions.sites.new);
-        let ways = self.frontier.ways(run, sites, &self.changed, most);
-        let names = self.solver_names(&run.sources);
-        let mut path = self.solver.path(&run.trace, &names);
-        let mut pushed = 0;
-        for way in ways {
-            pushed = common::advance(&mut path, pushed, run, sites, way.position);
-            match path.solve(path.len(), &way.goal, None) {
-                Answer::Sat(model) => {
-                    let scenario = changed(&pair.scenario, &model, &self.components);
-                    if let Some(scenario) = scenario
-                        && self.options.explore.shape.accepts(&scenario)
-                        && self.known.insert(scenario.clone())
-                    {
-                        let next = Next {
-                            scenario,
-                            generation,
-                        };
-                        self.frontier.offer(&way, next);
-                    }
-                }
-                Answer::Unsat(_) => {}
-                Answer::Unknown(_) => self.counts.undecided += 1,
-            }
-        }
     }
 
     /// One turn of the second phase.

@@ -240,4 +240,46 @@ mod tests {
         assert_eq!(pool.store.node(taken).op, Op::Const as u8);
         assert_eq!(value(&pool.store.node(taken)), 1);
     }
+
+    /// Figure 5: `x` is `a` or `b`, and the decision rests on it through `y = x + c` and `z = 2 * y`; `others` conditions
+    /// do not rest on it.
+    fn program(changed: bool, others: u64) -> (MemoryStore, Vec<Label>) {
+        let mut store = MemoryStore::new();
+        let input: Vec<Label> = (0..3 + others)
+            .map(|offset| build::input(&mut store, 0, offset, 1))
+            .collect();
+        let x = input[usize::from(changed)];
+        let y = build::add(&mut store, x, input[2]);
+        let two = build::constant(&mut store, 8, 2);
+        let z = build::binary(&mut store, Op::Mul, y, two);
+        let limit = build::constant(&mut store, 8, 7);
+        let mut conditions = vec![build::binary(&mut store, Op::Ult, limit, z)];
+        for byte in &input[3..] {
+            let sum = build::add(&mut store, *byte, input[2]);
+            conditions.push(build::binary(&mut store, Op::Ult, sum, limit));
+        }
+        (store, conditions)
+    }
+
+    fn nodes(versions: &[bool], others: u64) -> usize {
+        let mut pool = Pool::default();
+        for version in versions {
+            let (store, conditions) = program(*version, others);
+            let mut import = Import::new(vec![Some(0)]);
+            for condition in conditions {
+                assert_ne!(import.take(&mut pool, &store, condition), 0);
+            }
+        }
+        pool.store.len()
+    }
+
+    #[test]
+    fn a_second_version_adds_what_rests_on_the_change_and_nothing_else() {
+        for others in [0, 10, 1000] {
+            let (one, both) = (nodes(&[false], others), nodes(&[false, true], others));
+            // `b`, `y`, `z` and the condition.
+            assert_eq!(both - one, 4, "beside {others} other conditions");
+            assert_eq!(nodes(&[false, false], others), one);
+        }
+    }
 }

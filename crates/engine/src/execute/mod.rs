@@ -57,6 +57,8 @@ pub struct Settings {
     pub limits: Limits,
     /// How much of each output stream is kept.
     pub output: usize,
+    /// What a run may write to its standard streams before it is ended; no limit but that of time if nothing.
+    pub written: Option<u64>,
     /// Whether a run server may be used.
     pub server: bool,
     /// Files and directories that the program needs besides itself and its libraries.
@@ -73,6 +75,7 @@ impl Default for Settings {
             sandbox: Policy::Required,
             limits: Limits::default(),
             output: 1 << 20,
+            written: None,
             server: true,
             readable: Vec::new(),
         }
@@ -449,6 +452,7 @@ impl Executor {
             memory: self.settings.memory,
             processes: self.settings.limits.processes,
             output: self.settings.output,
+            written: self.settings.written,
             eager: self.is_eager,
         }
     }

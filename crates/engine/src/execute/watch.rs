@@ -28,6 +28,8 @@ pub(super) struct Bounds {
     pub memory: u64,
     pub processes: u32,
     pub output: usize,
+    /// What it may write to its standard streams; who writes more is ended.
+    pub written: Option<u64>,
     /// Whether output is read as it comes. Otherwise it is left in the pipes until the run ends or it is time to look:
     /// most runs write little, and waking up for each piece costs more than the rest of watching.
     pub eager: bool,
@@ -127,6 +129,10 @@ pub(super) fn watch(
             wish = excess(root, bounds);
             // Who has written may wait for room to write more.
             is_eager |= collector.read_available() > 0;
+        }
+        let is_much = bounds.written.is_some_and(|most| collector.total() > most);
+        if is_much && ended_by_us.is_none() {
+            wish = Some(End::TooMuchOutput);
         }
         if let Some(end) = wish {
             let stop = Message::stop();

@@ -169,6 +169,7 @@ pub struct Summary {
 pub enum Limit {
     Memory,
     Processes,
+    Output,
 }
 
 impl Limit {
@@ -177,6 +178,7 @@ impl Limit {
         match end {
             End::OutOfMemory => Some(Limit::Memory),
             End::TooManyProcesses => Some(Limit::Processes),
+            End::TooMuchOutput => Some(Limit::Output),
             End::Exit(_) | End::Signal(_) | End::Timeout => None,
         }
     }
@@ -185,6 +187,7 @@ impl Limit {
         match self {
             Limit::Memory => "memory",
             Limit::Processes => "processes",
+            Limit::Output => "output",
         }
     }
 }

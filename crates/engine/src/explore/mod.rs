@@ -526,5 +526,6 @@ fn end_class(end: End) -> u64 {
         End::Timeout => 1000,
         End::OutOfMemory => 1001,
         End::TooManyProcesses => 1002,
+        End::TooMuchOutput => 1003,
     }
 }

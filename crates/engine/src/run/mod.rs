@@ -84,6 +84,8 @@ pub enum End {
     OutOfMemory,
     /// It was ended because it had more processes than allowed.
     TooManyProcesses,
+    /// It was ended because it wrote more than allowed.
+    TooMuchOutput,
 }
 
 /// What came out of a run.

@@ -103,6 +103,12 @@ impl Collector {
         streams.map(Stream::read_available).sum()
     }
 
+    /// Bytes that were read so far.
+    pub fn total(&self) -> u64 {
+        let streams = self.streams.iter();
+        streams.map(|stream| stream.captured.total).sum()
+    }
+
     /// What was captured of standard output and standard error.
     pub fn finish(&mut self) -> (Captured, Captured) {
         self.read_available();

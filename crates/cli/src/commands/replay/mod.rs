@@ -3,7 +3,7 @@
 mod all;
 mod directories;
 mod subjects;
-mod what;
+pub mod what;
 
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -47,6 +47,7 @@ pub fn render_json(report: &DivergeReport) -> String {
                 "concolic": divergences("concolic"),
                 "bounded": divergences("bounded"),
                 "common": divergences("common"),
+                "numbers": divergences("numbers"),
             },
             "replayed": summary.replayed,
             "silent": summary.silent,

@@ -93,6 +93,7 @@ pub fn render(report: &ExploreReport) -> String {
         let how = match end {
             Limit::Memory => "used more memory than --memory allows",
             Limit::Processes => "started too many processes",
+            Limit::Output => "wrote too much",
         };
         row("stopped", format!("{runs} that {how}: no error is claimed"));
     }
