@@ -12,7 +12,7 @@ use parallax_solver::{Answer, Constraint, Model, Overlay, Solver};
 
 use super::lockstep::Held;
 use super::pool::{Components, Import, Pool};
-use super::walk::Place;
+use super::walk::{Both, Place};
 use crate::explore::ways::others;
 use crate::path::{self, Choice, Decision};
 use crate::question::fixed_key;
@@ -31,21 +31,23 @@ pub struct Point {
     pub place: Place,
     /// What it was made from.
     pub seed: Arc<Scenario>,
-    /// What the old version had decided.
-    held: Held,
+    /// The input that shows the divergence, and how many decisions lead there.
+    pub origin: Arc<Scenario>,
+    pub parted: Both<usize>,
+    /// What the old version had decided, while it is in memory: of thousands of points it would be too much.
+    held: Option<Held>,
     queue: VecDeque<Node>,
     /// Ways that were tried.
     tried: HashSet<u64>,
-    /// The input that shows the divergence and how many decisions lead there, until it is explored: traces take memory.
-    waiting: Option<(Scenario, usize)>,
     /// Runs that it has had.
     pub runs: u64,
 }
 
 /// A run of the new version to go on from.
 struct Node {
-    scenario: Scenario,
-    traced: Traced,
+    scenario: Arc<Scenario>,
+    /// While it is in memory.
+    traced: Option<Traced>,
     /// Decisions before this one are those of the divergence, or were explored by others.
     from: usize,
     /// Ways of it that were tried.
@@ -60,40 +62,75 @@ pub struct Turn {
 }
 
 impl Point {
-    pub fn new(place: Place, seed: Arc<Scenario>, held: Held) -> Point {
+    pub fn new(place: Place, seed: Arc<Scenario>, origin: Scenario, parted: Both<usize>) -> Point {
+        let origin = Arc::new(origin);
+        let first = Node {
+            scenario: Arc::clone(&origin),
+            traced: None,
+            from: parted.new,
+            cursor: 0,
+        };
         Point {
             place,
             seed,
-            held,
-            queue: VecDeque::new(),
+            origin,
+            parted,
+            held: None,
+            queue: VecDeque::from([first]),
             tried: HashSet::new(),
-            waiting: None,
             runs: 0,
         }
-    }
-
-    /// The input to begin with.
-    pub fn wait(&mut self, scenario: Scenario, from: usize) {
-        self.waiting = Some((scenario, from));
-    }
-
-    /// The input to begin with, once.
-    pub fn waiting(&mut self) -> Option<(Scenario, usize)> {
-        self.waiting.take()
     }
 
     /// Adds a run to go on from.
     pub fn add(&mut self, scenario: Scenario, traced: Traced, from: usize) {
         self.queue.push_back(Node {
-            scenario,
-            traced,
+            scenario: Arc::new(scenario),
+            traced: Some(traced),
             from,
             cursor: 0,
         });
     }
 
     pub fn is_open(&self) -> bool {
-        self.waiting.is_some() || !self.queue.is_empty()
+        !self.queue.is_empty()
+    }
+
+    pub fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// What the old version had decided, which is not in memory yet.
+    pub fn hold(&mut self, held: Held) {
+        self.held = Some(held);
+    }
+
+    /// The input of the next run to go on from, if that run is not in memory.
+    pub fn absent(&self) -> Option<Arc<Scenario>> {
+        let next = self.queue.front()?;
+        next.traced.is_none().then(|| Arc::clone(&next.scenario))
+    }
+
+    /// The run that was absent.
+    pub fn recall(&mut self, traced: Traced) {
+        if let Some(next) = self.queue.front_mut() {
+            next.traced = Some(traced);
+        }
+    }
+
+    /// Memory that it takes, roughly.
+    pub fn bytes(&self) -> u64 {
+        let runs = self.queue.iter().filter_map(|node| node.traced.as_ref());
+        let held = self.held.as_ref().map_or(0, Held::bytes);
+        held + runs.map(Traced::bytes).sum::<u64>()
+    }
+
+    /// Keeps nothing in memory but the inputs.
+    pub fn forget(&mut self) {
+        self.held = None;
+        for node in &mut self.queue {
+            node.traced = None;
+        }
     }
 
     /// Tries some ways of the first run that is left; the inputs that go them, and how many questions stayed open.
@@ -103,15 +140,18 @@ impl Point {
         solver: &Solver,
         components: &mut Components,
     ) -> (Vec<Turn>, u64) {
-        let Some(mut node) = self.queue.pop_front() else {
+        let (Some(held), Some(mut node)) = (&self.held, self.queue.pop_front()) else {
             return (Vec::new(), 0);
         };
-        let ways = ways(&node, sites);
+        let Some(traced) = &node.traced else {
+            return (Vec::new(), 0);
+        };
+        let ways = ways(traced, node.from, sites);
         let until = (node.cursor + TURN).min(ways.len());
         let mut made = Vec::new();
         let mut undecided = 0;
         if node.cursor < until {
-            let frame = Frame::new(&node.traced, &self.held, sites, components, &ways[..until]);
+            let frame = Frame::new(traced, held, sites, components, &ways[..until]);
             let names = components.names();
             let mut path = solver.path(&frame.pool.store, &names);
             for constraint in &frame.held {
@@ -132,7 +172,7 @@ impl Point {
                     match path.solve(path.len(), goal, None) {
                         Answer::Sat(model) => {
                             made.push(Turn {
-                                scenario: node.scenario.clone(),
+                                scenario: (*node.scenario).clone(),
                                 model,
                                 from: way.position + usize::from(way.is_decision()),
                             });
@@ -174,11 +214,11 @@ impl Way {
 }
 
 /// All ways from where a run is to be gone on from, in the order of the path.
-fn ways(node: &Node, sites: &SiteMap) -> Vec<Way> {
-    let decisions = &node.traced.decisions;
+fn ways(traced: &Traced, from: usize, sites: &SiteMap) -> Vec<Way> {
+    let decisions = &traced.decisions;
     let mut list = Vec::new();
-    let operations = node.traced.operations.iter();
-    for operation in operations.filter(|operation| operation.position >= node.from) {
+    let operations = traced.operations.iter();
+    for operation in operations.filter(|operation| operation.position >= from) {
         let before = before(decisions, operation.position);
         let place = operation.site.0.wrapping_add(operation.failure as u64 + 1);
         list.push(Way {
@@ -187,7 +227,7 @@ fn ways(node: &Node, sites: &SiteMap) -> Vec<Way> {
             name: path::extend(before, place, Choice::Assumed, 0),
         });
     }
-    for (position, decision) in decisions.iter().enumerate().skip(node.from) {
+    for (position, decision) in decisions.iter().enumerate().skip(from) {
         if decision.repeated {
             continue;
         }

@@ -83,6 +83,7 @@ impl Diverger<'_> {
             flaky: self.counts.flaky,
             changed: self.versions.correspondence.changed.clone(),
             losses: self.counts.losses,
+            cost: self.counts.cost,
             time: self.started.elapsed(),
         })
     }

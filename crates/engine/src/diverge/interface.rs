@@ -130,7 +130,17 @@ pub struct Summary {
     /// Functions whose code is not the same.
     pub changed: Vec<String>,
     pub losses: BTreeMap<String, u64>,
+    pub cost: Cost,
     pub time: Duration,
+}
+
+/// CPU time, that of the programs included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Of tracing one version.
+    pub one: Duration,
+    /// Of tracing both on the same inputs and bringing them side by side.
+    pub both: Duration,
 }
 
 impl Summary {
@@ -164,6 +174,8 @@ impl Summary {
             for (name, count) in one.losses {
                 *sum.losses.entry(name).or_default() += count;
             }
+            sum.cost.one += one.cost.one;
+            sum.cost.both += one.cost.both;
             sum.time = sum.time.max(one.time);
         }
         for (place, count) in silent {

@@ -133,6 +133,15 @@ pub struct Held {
     pub constraints: Vec<Constraint>,
 }
 
+impl Held {
+    /// Memory that it takes, roughly.
+    pub fn bytes(&self) -> u64 {
+        // A node, its entry in the index, and tables.
+        const NODE: usize = 96;
+        (self.pool.store.len() * NODE + size_of_val(self.constraints.as_slice())) as u64
+    }
+}
+
 fn in_pool(constraints: Vec<Constraint>, label: Label) -> Vec<Constraint> {
     let there = |constraint: Constraint| Constraint {
         label,
@@ -281,16 +290,41 @@ impl Asker<'_> {
     ) -> Reply {
         let mut undecided = false;
         let mut models: Vec<Model> = Vec::new();
-        for (prefix, alternatives) in [(&mut self.exact, exact), (&mut self.ways, ways)] {
+        let both: &[Version] = &[Version::Old, Version::New];
+        // What only one version decides may be long before the versions come together again, if they do: what the other one
+        // decides until then, on another input, is then too much to ask for.
+        let alone = match question.ask {
+            Ask::Flip {
+                version,
+                against: None,
+                ..
+            } if !question.kept.get(version.other()).is_empty() => Some(version),
+            _ => None,
+        };
+        let mut rounds = vec![
+            (Rigour::Exact, both, exact),
+            (Rigour::Ways, both, ways.clone()),
+        ];
+        let alone = alone.map(|version| [version]);
+        rounds.extend(
+            alone
+                .iter()
+                .map(|own| (Rigour::Ways, &own[..], ways.clone())),
+        );
+        for (rigour, kept, alternatives) in rounds {
+            let prefix = match rigour {
+                Rigour::Exact => &mut self.exact,
+                Rigour::Ways => &mut self.ways,
+            };
             prefix.advance(self.lockstep, self.pair, question.before);
             for goal in alternatives {
                 let mut goal = goal;
                 if goal.iter().any(|constraint| constraint.label == 0) {
                     continue;
                 }
-                for version in [Version::Old, Version::New] {
-                    for index in question.kept.get(version) {
-                        goal.extend(prefix.constraints(self.lockstep, self.pair, version, *index));
+                for version in kept {
+                    for index in question.kept.get(*version) {
+                        goal.extend(prefix.constraints(self.lockstep, self.pair, *version, *index));
                     }
                 }
                 match prefix.path.solve(prefix.path.len(), &goal, None) {

@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use parallax_solver::Solver;
 
+use crate::cpu;
 use crate::explore::{Ended, ExploreError, loss_names};
 use crate::scenario::Scenario;
 use crate::sites::SiteMap;
@@ -46,9 +47,9 @@ use lockstep::{Equals, Lockstep, Pair, changed};
 use pool::Components;
 use triage::{Class, Court, Shown};
 use visits::MOST_DECISIONS;
-use walk::{Both, Parting, Place, Version, Walk};
+use walk::{Both, Place, Version, Walk};
 
-pub use interface::{DivergeError, Observer, Options, Phase, Progress, Subjects, Summary};
+pub use interface::{Cost, DivergeError, Observer, Options, Phase, Progress, Subjects, Summary};
 
 /// Share of the budget after which questions about scenarios that were given share what is left with the rest.
 const FIRST: f64 = 0.5;
@@ -79,6 +80,8 @@ pub struct Diverger<'d> {
     /// Scenarios of which other numbers are left to try.
     numbers: VecDeque<Numbers>,
     points: Vec<Point>,
+    /// Memory that the runs and constraints of points take.
+    loaded: u64,
     frontier: Frontier,
     failures: Failures,
     started: Instant,
@@ -98,6 +101,7 @@ struct Counts {
     cut: u64,
     flaky: u64,
     losses: BTreeMap<String, u64>,
+    cost: Cost,
     /// Runs of each of the phases that share what there is.
     concolic: u64,
     bounded: u64,
@@ -142,6 +146,7 @@ impl<'d> Diverger<'d> {
             pending: VecDeque::new(),
             numbers: VecDeque::new(),
             points: Vec::new(),
+            loaded: 0,
             frontier: Frontier::default(),
             failures: Failures::default(),
             started: Instant::now(),
@@ -256,8 +261,13 @@ impl<'d> Diverger<'d> {
 
     /// Traces both versions on an input.
     fn trace(&mut self, scenario: Scenario) -> Result<Pair, DivergeError> {
-        let (_, old) = self.workers.old.trace(&scenario)?;
-        let (_, new) = self.workers.new.trace(&scenario)?;
+        let start = cpu::of_thread();
+        let (ran, new) = self.workers.new.trace(&scenario)?;
+        let between = cpu::of_thread();
+        let one = between - start + ran.cpu;
+        let (ran, old) = self.workers.old.trace(&scenario)?;
+        self.counts.cost.one += one;
+        self.counts.cost.both += one + (cpu::of_thread() - between) + ran.cpu;
         self.counts.runs += 2;
         if !old.trace.attached() || !new.trace.attached() {
             return Err(ExploreError::Untraced.into());
@@ -274,8 +284,10 @@ impl<'d> Diverger<'d> {
 
     /// Brings the runs of both versions side by side.
     fn compare(&mut self, pair: &Pair) -> (Lockstep, Walk) {
+        let start = cpu::of_thread();
         let lockstep = Lockstep::new(pair, &self.versions, &mut self.components);
         let walk = lockstep.walk();
+        self.counts.cost.both += cpu::of_thread() - start;
         (lockstep, walk)
     }
 
@@ -315,24 +327,12 @@ impl<'d> Diverger<'d> {
             )?;
         }
         if let Some(parting) = walk.parting {
-            self.diverged(&pair, &lockstep, parting, seed);
+            let origin = pair.scenario.clone();
+            let point = Point::new(parting.place, Arc::clone(seed), origin, parting.decisions);
+            self.points.push(point);
         }
         self.tell(phase, observer);
         Ok(Some((pair, lockstep, walk)))
-    }
-
-    /// Adds a point to explore from.
-    fn diverged(
-        &mut self,
-        pair: &Pair,
-        lockstep: &Lockstep,
-        parting: Parting,
-        seed: &Arc<Scenario>,
-    ) {
-        let held = lockstep.held(parting.decisions, Version::Old);
-        let mut point = Point::new(parting.place, Arc::clone(seed), held);
-        point.wait(pair.scenario.clone(), parting.decisions.new);
-        self.points.push(point);
     }
 
     /// Takes in what an input shows.
@@ -405,11 +405,8 @@ impl<'d> Diverger<'d> {
     /// One turn of the second phase.
     fn explore(&mut self, at: usize, observer: &mut dyn Observer) -> Result<(), DivergeError> {
         let before = self.counts.runs;
-        if let Some((scenario, from)) = self.points[at].waiting() {
-            let (_, traced) = self.workers.new.trace(&scenario)?;
-            self.counts.runs += 1;
-            self.points[at].add(scenario, traced, from);
-        }
+        let in_memory = self.points[at].bytes();
+        self.recall(at)?;
         let sites = self.versions.sites.new;
         let (turns, undecided) = self.points[at].turn(sites, &self.solver, &mut self.components);
         self.counts.undecided += undecided;
@@ -445,6 +442,30 @@ impl<'d> Diverger<'d> {
         let runs = self.counts.runs - before;
         self.points[at].runs += runs.max(1);
         self.counts.bounded += runs.max(1);
+        self.loaded = self.loaded + self.points[at].bytes() - in_memory;
+        if self.loaded > self.options.explore.trace_memory || !self.points[at].is_open() {
+            self.loaded -= self.points[at].bytes();
+            self.points[at].forget();
+        }
+        Ok(())
+    }
+
+    /// Brings what a point needs for its turn back into memory.
+    fn recall(&mut self, at: usize) -> Result<(), DivergeError> {
+        if !self.points[at].is_held() {
+            let (origin, parted) = (Arc::clone(&self.points[at].origin), self.points[at].parted);
+            let pair = self.trace((*origin).clone())?;
+            let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
+            self.points[at].hold(lockstep.held(parted, Version::Old));
+            if self.points[at].absent() == Some(origin) {
+                self.points[at].recall(pair.runs.new);
+            }
+        }
+        if let Some(scenario) = self.points[at].absent() {
+            let (_, traced) = self.workers.new.trace(&scenario)?;
+            self.counts.runs += 1;
+            self.points[at].recall(traced);
+        }
         Ok(())
     }
 

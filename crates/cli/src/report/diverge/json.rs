@@ -58,6 +58,8 @@ pub fn render_json(report: &DivergeReport) -> String {
             "left_out": summary.left_out,
             "cut": summary.cut,
             "flaky": summary.flaky,
+            "tracing_one_seconds": summary.cost.one.as_secs_f64(),
+            "comparing_seconds": summary.cost.both.as_secs_f64(),
             "changed_functions": summary.changed,
         }),
     }
