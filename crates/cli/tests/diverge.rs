@@ -350,7 +350,9 @@ fn an_exit_status_without_any_branch_is_compared() {
 fn values_that_are_printed_without_any_branch_are_compared() {
     let versions = versions(VALUE, &VALUE.replace("x / 2", "x >> 1"));
     let report = versions.compare(1, &["--runs", "60", "--", "-4"]);
-    let found = findings(&report, "difference");
+    let mut found = findings(&report, "difference");
+    // Numbers that do not fit become -1, which has no place in the input.
+    found.retain(|finding| finding["phase"] != "numbers");
     assert_eq!(found.len(), 1, "{report:#}");
     let number: i32 = found[0]["scenario"]["argv"][0]
         .as_str()
