@@ -1,6 +1,8 @@
-//! Drawing a graph: layers from top to bottom, by how many steps a node is from the start, and curves between them.
+//! Drawing a graph: layers from top to bottom, and curves between them.
 //!
-//! Nodes of a layer are ordered by where their predecessors are. What leads back or stays in a layer is drawn around the side, dashed.
+//! Edges that lead back to where a walk from the start came from are put aside; of the rest the longest way to a node says which layer
+//! it is in, so that they all lead down. Nodes of a layer are ordered by where their predecessors are. What leads back is drawn around
+//! the left side, dashed; what skips layers, around the right one.
 
 use std::fmt::Write as _;
 
@@ -13,9 +15,11 @@ const WIDTH: f64 = 250.0;
 const HEIGHT: f64 = 44.0;
 const ACROSS: f64 = 30.0;
 const DOWN: f64 = 60.0;
-const MARGIN: f64 = 60.0;
+/// Above and below, and on both sides, where curves go round.
+const MARGIN: f64 = 20.0;
+const SIDE: f64 = 120.0;
 /// Characters of code that fit into a box.
-const ROOM: usize = 36;
+const ROOM: usize = 32;
 
 /// Where nodes are: the start is the last one.
 struct Drawing {
@@ -25,27 +29,53 @@ struct Drawing {
     height: f64,
 }
 
-fn lay_out(next: &[Vec<usize>], first: &[usize]) -> Drawing {
+/// Per node (the start is the last one), what it leads to without going back.
+fn forward(next: &[Vec<usize>], first: &[usize]) -> Vec<Vec<usize>> {
     let count = next.len();
-    let mut layer = vec![usize::MAX; count + 1];
-    layer[count] = 0;
-    let mut order = vec![count];
-    let mut at = 0;
-    while at < order.len() {
-        let node = order[at];
-        let to = if node == count { first } else { &next[node] };
-        for to in to {
-            if layer[*to] == usize::MAX {
-                layer[*to] = layer[node] + 1;
-                order.push(*to);
+    let mut kept: Vec<Vec<usize>> = vec![Vec::new(); count + 1];
+    let (mut seen, mut open) = (vec![false; count + 1], vec![false; count + 1]);
+    for root in std::iter::once(count).chain(0..count) {
+        if seen[root] {
+            continue;
+        }
+        (seen[root], open[root]) = (true, true);
+        let mut work = vec![(root, 0)];
+        while let Some((node, at)) = work.pop() {
+            let list = if node == count { first } else { &next[node] };
+            let Some(to) = list.get(at).copied() else {
+                open[node] = false;
+                continue;
+            };
+            work.push((node, at + 1));
+            if open[to] {
+                continue;
+            }
+            kept[node].push(to);
+            if !seen[to] {
+                (seen[to], open[to]) = (true, true);
+                work.push((to, 0));
             }
         }
-        at += 1;
     }
-    // What nothing leads to stands below the start.
-    for layer in &mut layer {
-        if *layer == usize::MAX {
-            *layer = 1;
+    kept
+}
+
+fn lay_out(next: &[Vec<usize>], first: &[usize]) -> Drawing {
+    let count = next.len();
+    let down = forward(next, first);
+    let mut layer = vec![1; count + 1];
+    layer[count] = 0;
+    // Without cycles as many rounds as there are layers are enough.
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (node, list) in down.iter().enumerate() {
+            for to in list {
+                if layer[*to] <= layer[node] {
+                    layer[*to] = layer[node] + 1;
+                    changed = true;
+                }
+            }
         }
     }
     let layers = layer.iter().max().map_or(0, |last| last + 1);
@@ -55,7 +85,7 @@ fn lay_out(next: &[Vec<usize>], first: &[usize]) -> Drawing {
     }
     let mut x = vec![0.0; count + 1];
     let widest = rows.iter().map(Vec::len).max().unwrap_or(1) as f64;
-    let width = 2.0 * MARGIN + widest * (WIDTH + ACROSS) - ACROSS;
+    let width = 2.0 * SIDE + widest * (WIDTH + ACROSS) - ACROSS;
     for row in &mut rows {
         let weight = |node: usize, x: &[f64]| {
             let above =
@@ -92,29 +122,30 @@ impl Drawing {
     fn edge(&self, from: usize, to: usize) -> String {
         let (x, y) = (self.x[from], self.top(from) + HEIGHT);
         let (u, v) = (self.x[to], self.top(to));
-        if self.layer[to] > self.layer[from] {
+        if self.layer[to] == self.layer[from] + 1 {
             let middle = (v - y) / 2.0;
-            // What skips a layer passes beside the boxes in between.
-            let bend = match self.layer[to] - self.layer[from] {
-                1 => 0.0,
-                _ => (WIDTH + ACROSS) / 2.0,
-            };
             return format!(
-                "<path class=\"edge\" d=\"M{x:.0} {y:.0} C{:.0} {:.0} {:.0} {:.0} {u:.0} {v:.0}\"/>\n",
-                x + bend,
+                "<path class=\"edge\" d=\"M{x:.0} {y:.0} C{x:.0} {:.0} {u:.0} {:.0} {u:.0} {v:.0}\"/>\n",
                 y + middle,
-                u + bend,
                 v - middle,
             );
         }
-        let (right, other) = (x + WIDTH / 2.0, u + WIDTH / 2.0);
-        let side = right.max(other) + 40.0;
+        // Around the boxes in between.
+        let far = 30.0 + 12.0 * self.layer[to].abs_diff(self.layer[from]) as f64;
+        let (class, begin, end, side) = match self.layer[to] > self.layer[from] {
+            true => {
+                let (begin, end) = (x + WIDTH / 2.0, u + WIDTH / 2.0);
+                ("edge", begin, end, begin.max(end) + far)
+            }
+            false => {
+                let (begin, end) = (x - WIDTH / 2.0, u - WIDTH / 2.0);
+                ("edge back", begin, end, begin.min(end) - far)
+            }
+        };
+        // An edge to the box itself needs two places to end.
+        let (y, v) = (y - HEIGHT / 3.0, v + HEIGHT / 3.0);
         format!(
-            "<path class=\"edge back\" d=\"M{right:.0} {:.0} C{side:.0} {:.0} {side:.0} {:.0} {other:.0} {:.0}\"/>\n",
-            y - HEIGHT / 3.0,
-            y - HEIGHT / 3.0,
-            v + HEIGHT / 3.0,
-            v + HEIGHT / 3.0,
+            "<path class=\"{class}\" d=\"M{begin:.0} {y:.0} C{side:.0} {y:.0} {side:.0} {v:.0} {end:.0} {v:.0}\"/>\n"
         )
     }
 }
@@ -213,6 +244,6 @@ mod tests {
                 assert!(!same_layer || (drawing.x[one] - drawing.x[other]).abs() >= WIDTH);
             }
         }
-        assert_eq!(drawing.layer, [1, 2, 2, 2, 3, 0]);
+        assert_eq!(drawing.layer, [1, 2, 2, 3, 3, 0]);
     }
 }
