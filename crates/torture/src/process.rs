@@ -17,6 +17,8 @@ pub struct Finished {
     pub stderr: Vec<u8>,
     /// User and system time of the process and of the children it waited for.
     pub cpu: Duration,
+    /// The most memory in bytes that it, or one of these children, had at a time.
+    pub memory: u64,
 }
 
 /// How it ended.
@@ -48,7 +50,7 @@ pub fn run(command: &mut Command, timeout: Duration) -> io::Result<Finished> {
     let deadline = Instant::now() + timeout;
     let mut pause = Duration::from_micros(100);
     let mut timed_out = false;
-    let (status, cpu) = loop {
+    let (status, cpu, memory) = loop {
         if let Some(ended) = wait(pid, !timed_out)? {
             break ended;
         }
@@ -71,11 +73,12 @@ pub fn run(command: &mut Command, timeout: Duration) -> io::Result<Finished> {
         stdout: contents(&mut stdout)?,
         stderr: contents(&mut stderr)?,
         cpu,
+        memory,
     })
 }
 
-/// `wait4`, because the standard library does not give the CPU time.
-fn wait(pid: libc::pid_t, peek: bool) -> io::Result<Option<(ExitStatus, Duration)>> {
+/// `wait4`, because the standard library does not give CPU time and memory.
+fn wait(pid: libc::pid_t, peek: bool) -> io::Result<Option<(ExitStatus, Duration, u64)>> {
     let mut status = 0;
     // SAFETY: `rusage` is plain data, all zeros is a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -89,7 +92,9 @@ fn wait(pid: libc::pid_t, peek: bool) -> io::Result<Option<(ExitStatus, Duration
                 Duration::from_secs(t.tv_sec as u64) + Duration::from_micros(t.tv_usec as u64)
             };
             let cpu = time(usage.ru_utime) + time(usage.ru_stime);
-            Ok(Some((ExitStatus::from_raw(status), cpu)))
+            // The kernel counts it in kilobytes.
+            let memory = usage.ru_maxrss as u64 * 1024;
+            Ok(Some((ExitStatus::from_raw(status), cpu, memory)))
         }
     }
 }

@@ -8,6 +8,7 @@
 
 mod amplification;
 mod covering;
+mod diverging;
 mod exploration;
 
 use crate::coreutils::Place;
@@ -170,6 +171,8 @@ pub enum Part {
     Amplification,
     /// Lines that the parts of `cover` reach, and what the static analyses cost
     Cover,
+    /// What comparing two versions costs, in time and memory
+    Diverge,
     Replays,
     /// What recording coreutils' tests costs
     Recording,
@@ -197,6 +200,9 @@ pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     }
     if is_wanted(Part::Cover) {
         bench.covering(&mut text)?;
+    }
+    if is_wanted(Part::Diverge) {
+        bench.diverging(&mut text)?;
     }
     if is_wanted(Part::Replays) {
         text.push('\n');
