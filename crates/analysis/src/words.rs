@@ -3,6 +3,8 @@
 //! A branch on the result of such a function cannot be turned round by looking at the branch: the function is outside of the
 //! program. But what it was given says which word leads to which result (KATCH, section 4.3).
 
+use std::collections::BTreeSet;
+
 use crate::definitions::Read;
 use crate::effects::{Variable, base_of};
 use crate::preconditions::Values;
@@ -258,6 +260,51 @@ pub fn variables(program: &Program) -> Vec<Vec<u8>> {
     names.sort();
     names.dedup();
     names
+}
+
+/// The texts that a program compares others with.
+pub fn compared(program: &Program) -> BTreeSet<Vec<u8>> {
+    let mut texts = BTreeSet::new();
+    for block in program.block_ids() {
+        let function = program.block(block).function;
+        for number in 0..program.block(block).instructions.len() as u32 {
+            let Some((name, arguments)) = called(program, Spot { block, number }) else {
+                continue;
+            };
+            if COMPARE.contains(&name) || SAME.contains(&name) {
+                for operand in arguments.iter().take(2) {
+                    let one = text_of(program, function, *operand).map(|text| vec![text]);
+                    let some = one.or_else(|| table_of(program, function, *operand));
+                    texts.extend(some.into_iter().flatten().map(<[u8]>::to_vec));
+                }
+            }
+        }
+    }
+    texts
+}
+
+/// The texts in the tables of a program: names of commands, of formats, of whatever it looks up.
+pub fn listed(program: &Program) -> BTreeSet<Vec<u8>> {
+    /// Fewer texts are no table.
+    const FEWEST: usize = 3;
+    let mut texts = BTreeSet::new();
+    for global in &program.globals {
+        let is_array = matches!(
+            program.layouts[global.layout as usize],
+            Layout::Array { .. }
+        );
+        if !is_array || global.pointers.len() > 4 * MOST_ENTRIES {
+            continue;
+        }
+        let pointers = global.pointers.iter();
+        let own: Vec<&[u8]> = pointers
+            .filter_map(|(_, operand)| text_of(program, FunctionId(0), *operand))
+            .collect();
+        if own.len() >= FEWEST {
+            texts.extend(own.into_iter().map(<[u8]>::to_vec));
+        }
+    }
+    texts
 }
 
 /// All calls of `getopt` functions.

@@ -15,14 +15,28 @@ pub enum Edit {
     Words { at: usize, words: Vec<Bytes> },
     /// The argument with this index is another word.
     Instead { at: usize, word: Bytes },
+    /// There is no argument with this index.
+    Without { at: usize },
     /// The argument with one index comes to another.
     Move { from: usize, to: usize },
     /// A file has another name, in the arguments, too.
     Rename { from: Bytes, to: Bytes },
     /// A file is something else.
     File { file: Bytes, by: Becomes },
+    /// A file is a symbolic link to another.
+    Alias { file: Bytes, to: Bytes },
+    /// A file has the contents of another.
+    Copy { from: Bytes, to: Bytes },
+    /// The files that arguments name are directories, each with an entry of this name that has their contents.
+    Nested { entry: Bytes },
+    /// Permissions of something that is there; empty: of the directory that all files lie in.
+    Mode { path: Bytes, mode: u32 },
     /// What becomes of what the program prints.
     Output { sink: Sink },
+    /// What becomes of its messages.
+    Messages { sink: Sink },
+    /// Standard input is not open.
+    ClosedInput,
     /// An environment variable has this value.
     Variable { name: Bytes, value: Bytes },
     /// Bytes of an input go, others come in their place; what says how long it is changes with it.
@@ -43,6 +57,8 @@ pub enum Becomes {
     Unreadable,
     /// A symbolic link that leads nowhere.
     Link,
+    /// A symbolic link to itself.
+    Loop,
 }
 
 impl Edit {
@@ -57,6 +73,12 @@ impl Edit {
                 changed.argv.splice(at..at, words.iter().cloned());
             }
             Edit::Instead { at, word } => changed.argv.get_mut(*at)?.clone_from(word),
+            Edit::Without { at } => {
+                if *at >= changed.argv.len() {
+                    return None;
+                }
+                changed.argv.remove(*at);
+            }
             Edit::Move { from, to } => {
                 if *from >= changed.argv.len() || *to >= changed.argv.len() {
                     return None;
@@ -94,36 +116,37 @@ impl Edit {
                     word.clone_from(to);
                 }
             }
-            Edit::File { file, by } => {
-                if !changed.files.contains_key(file) {
+            Edit::File { file, by } => become_something(&mut changed, file, *by)?,
+            Edit::Alias { file, to } => {
+                if file == to || !changed.files.contains_key(to) {
                     return None;
                 }
-                match by {
-                    Becomes::Unreadable => {
-                        changed.modes.insert(file.clone(), 0);
-                    }
-                    Becomes::Missing => {
-                        changed.files.remove(file);
-                    }
-                    Becomes::Directory => {
-                        changed.files.remove(file);
-                        changed.directories.insert(file.clone());
-                    }
-                    Becomes::Link => {
-                        changed.files.remove(file);
-                        changed.links.insert(file.clone(), b"nowhere".into());
-                    }
+                forget(&mut changed, file)?;
+                changed.links.insert(file.clone(), beside(file, to)?);
+            }
+            Edit::Copy { from, to } => {
+                let contents = changed.files.get(from)?.clone();
+                *changed.files.get_mut(to)? = contents;
+                changed.sizes.remove(to);
+                changed.holes.remove(to);
+            }
+            Edit::Nested { entry } => nest(&mut changed, entry)?,
+            Edit::Mode { path, mode } => {
+                let is_there = path.is_empty()
+                    || changed.files.contains_key(path)
+                    || changed.directories.contains(path);
+                if !is_there {
+                    return None;
                 }
-                if *by != Becomes::Unreadable {
-                    for path in [&mut changed.hard_links, &mut changed.links] {
-                        path.retain(|name, to| name == file || to != file);
-                    }
-                    changed.modes.remove(file);
-                    changed.sizes.remove(file);
-                    changed.times.remove(file);
-                }
+                changed.modes.insert(path.clone(), *mode);
             }
             Edit::Output { sink } => changed.stdout.clone_from(sink),
+            Edit::Messages { sink } => changed.stderr.clone_from(sink),
+            Edit::ClosedInput => {
+                changed.closed_stdin = true;
+                changed.piped_stdin = false;
+                changed.stdin = Bytes::default();
+            }
             Edit::Variable { name, value } => {
                 changed.env.insert(name.clone(), value.clone());
                 // Where the whole environment is given, it is part of it.
@@ -136,6 +159,81 @@ impl Edit {
         }
         (changed != *scenario).then_some(changed)
     }
+}
+
+/// Takes a file out, with everything that is said about it; its contents. `None` if it is not there.
+fn forget(scenario: &mut Scenario, file: &Bytes) -> Option<Bytes> {
+    let contents = scenario.files.remove(file)?;
+    for names in [&mut scenario.hard_links, &mut scenario.links] {
+        names.retain(|name, to| name == file || to != file);
+    }
+    scenario.modes.remove(file);
+    scenario.sizes.remove(file);
+    scenario.holes.remove(file);
+    scenario.times.remove(file);
+    Some(contents)
+}
+
+fn become_something(scenario: &mut Scenario, file: &Bytes, by: Becomes) -> Option<()> {
+    if by == Becomes::Unreadable {
+        scenario.files.contains_key(file).then_some(())?;
+        scenario.modes.insert(file.clone(), 0);
+        return Some(());
+    }
+    forget(scenario, file)?;
+    let name = file.rsplit(|byte| *byte == b'/').next()?;
+    match by {
+        Becomes::Directory => {
+            scenario.directories.insert(file.clone());
+        }
+        Becomes::Link => {
+            scenario.links.insert(file.clone(), b"nowhere".into());
+        }
+        Becomes::Loop => {
+            scenario.links.insert(file.clone(), name.into());
+        }
+        Becomes::Missing | Becomes::Unreadable => {}
+    }
+    Some(())
+}
+
+/// What a link has to say that leads from one file to another; `None` if they do not lie in the same directory.
+fn beside(from: &Bytes, to: &Bytes) -> Option<Bytes> {
+    let split = |path: &Bytes| {
+        let at = path.iter().rposition(|byte| *byte == b'/');
+        let at = at.map_or(0, |at| at + 1);
+        (path[..at].to_vec(), path[at..].to_vec())
+    };
+    let ((here, _), (there, name)) = (split(from), split(to));
+    (here == there).then_some(Bytes(name))
+}
+
+/// The files that arguments name, each with the first such argument's index, in the order of the arguments.
+pub fn operands(scenario: &Scenario) -> Vec<(usize, Bytes)> {
+    let mut found: Vec<(usize, Bytes)> = Vec::new();
+    for (at, word) in scenario.argv.iter().enumerate() {
+        let path = match scenario.directory.is_empty() {
+            true => word.clone(),
+            false => Bytes([&scenario.directory[..], b"/", &word[..]].concat()),
+        };
+        let is_known = found.iter().any(|(_, known)| *known == path);
+        if scenario.files.contains_key(&path) && !is_known {
+            found.push((at, path));
+        }
+    }
+    found
+}
+
+fn nest(scenario: &mut Scenario, entry: &Bytes) -> Option<()> {
+    let mut is_new = false;
+    for (_, file) in operands(scenario) {
+        let contents = forget(scenario, &file)?;
+        let inner = [&file[..], b"/", &entry[..]].concat();
+        scenario.directories.insert(file);
+        scenario.files.insert(Bytes(inner), contents);
+        is_new = true;
+    }
+    is_new.then_some(())
 }
 
 #[cfg(test)]
@@ -199,6 +297,45 @@ mod tests {
         assert!(by(Becomes::Directory).directories.contains(&b"a".into()));
         assert_eq!(by(Becomes::Unreadable).modes[&b"a".into()], 0);
         assert_eq!(by(Becomes::Link).links.len(), 1);
+    }
+
+    #[test]
+    fn files_become_links_copies_and_directories_with_an_entry() {
+        let old = Scenario {
+            files: [
+                (b"d/a".into(), b"one".into()),
+                (b"d/b".into(), b"two".into()),
+            ]
+            .into(),
+            ..scenario(&["d/a", "d/b"])
+        };
+        let (a, b): (Bytes, Bytes) = (b"d/a".into(), b"d/b".into());
+        let alias = Edit::Alias {
+            file: b.clone(),
+            to: a.clone(),
+        };
+        let new = alias.apply(&old).unwrap();
+        assert_eq!(new.links[&b], b"a".into());
+        assert_eq!(new.files.len(), 1);
+        let copy = Edit::Copy {
+            from: a.clone(),
+            to: b.clone(),
+        };
+        assert_eq!(copy.apply(&old).unwrap().files[&b], b"one".into());
+        let entry = b"x".into();
+        let new = Edit::Nested { entry }.apply(&old).unwrap();
+        assert_eq!(new.directories.len(), 2);
+        assert_eq!(new.files[&b"d/b/x".into()], b"two".into());
+        let by = Becomes::Loop;
+        let new = Edit::File {
+            file: a.clone(),
+            by,
+        }
+        .apply(&old)
+        .unwrap();
+        assert_eq!(new.links[&a], b"a".into());
+        assert_eq!(Edit::Without { at: 1 }.apply(&old).unwrap().argv.len(), 1);
+        assert_eq!(Edit::Without { at: 2 }.apply(&old), None);
     }
 
     #[test]

@@ -65,6 +65,17 @@ impl<'p> Counts<'p> {
         lists.flatten().copied().collect()
     }
 
+    /// The counters of the functions that these blocks are in.
+    pub fn around(&self, blocks: &[BlockId]) -> HashSet<Counter> {
+        let functions: HashSet<_> = blocks
+            .iter()
+            .map(|block| self.program.block(*block).function)
+            .collect();
+        let is_inside = |block: &BlockId| functions.contains(&self.program.block(*block).function);
+        let all: Vec<BlockId> = self.program.block_ids().filter(is_inside).collect();
+        self.of(&all)
+    }
+
     /// What a run executed, seen through its counters.
     pub fn seen<'s>(&'s self, ran: &'s BTreeSet<Counter>) -> Seen<'s> {
         Seen { counts: self, ran }

@@ -25,16 +25,19 @@ pub enum Heuristic {
     Structure,
     /// Parts of one scenario in another.
     Splice,
+    /// In a project, before all searches: the scenarios with one thing changed.
+    Survey,
 }
 
 impl Heuristic {
-    pub const ALL: [Heuristic; 6] = [
+    pub const ALL: [Heuristic; 7] = [
         Heuristic::Preconditions,
         Heuristic::Pointers,
         Heuristic::Regenerate,
         Heuristic::Switch,
         Heuristic::Structure,
         Heuristic::Splice,
+        Heuristic::Survey,
     ];
 
     pub fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Heuristic {
             Heuristic::Switch => "switch",
             Heuristic::Structure => "structure",
             Heuristic::Splice => "splice",
+            Heuristic::Survey => "survey",
         }
     }
 }

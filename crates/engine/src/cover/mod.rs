@@ -5,7 +5,7 @@
 //! whole tree of paths kept. A way that contradicts what was decided before it is tried again without the
 //! last decision that it contradicts, and so on (informed path regeneration). Where a condition does not depend on input bytes, what
 //! defines its variables becomes an aim of its own ([`aims`], [`remedies`]: definition switching). Where branches do not
-//! help, the input gets another structure. The target counts as reached when a run of the covered program says so.
+//! help, the input gets another structure. What helps many targets at once is tried before all searches ([`survey`]). The target counts as reached when a run of the covered program says so.
 
 mod aims;
 mod counts;
@@ -18,6 +18,9 @@ mod remedies;
 mod search;
 mod spelling;
 mod structure;
+mod survey;
+mod variations;
+mod vocabulary;
 mod ways;
 
 use std::time::Instant;
@@ -41,6 +44,8 @@ use map::Target;
 use ran::Counters;
 use remedies::{Adviser, Facts};
 use search::{Around, Search};
+pub use survey::{Discovery, Extent, Surveyed};
+pub use vocabulary::Vocabulary;
 
 /// The environment variables whose values are input: those that are known, and all that the program asks for.
 pub fn variables(analysis: &Analysis, known: Vec<Vec<u8>>) -> Vec<Vec<u8>> {

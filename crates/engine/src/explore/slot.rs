@@ -158,6 +158,11 @@ impl<'e> Slot<'e> {
         })
     }
 
+    /// What a scenario runs, without a trace.
+    pub fn count(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
+        self.worker.cover(scenario)
+    }
+
     /// Tries all ways of a group.
     pub fn work(&mut self, work: Work<'_>) -> Result<Done, ExploreError> {
         let (traced, again) = match work.traced {

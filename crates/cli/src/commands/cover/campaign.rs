@@ -1,5 +1,6 @@
 //! What is known about the targets of a patch: from the store, from the suite, from this run.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use crate::commands::search::{Budget, kept_finding};
 use crate::failure::Failure;
 
 /// Entries of other versions of the search are searched for again.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " cover 1");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " cover 2");
 
 /// All targets, and what became of each so far.
 pub struct Campaign<'c> {
@@ -27,6 +28,8 @@ pub struct Campaign<'c> {
     pub entries: Vec<Option<Entry>>,
     /// Of each target: whether a search would come to nothing else.
     settled: Vec<bool>,
+    /// Programs that the survey has been made for.
+    pub surveyed: HashSet<usize>,
     /// How many were settled by an earlier run.
     pub earlier: usize,
     /// Errors that were met on the way, each with its program.
@@ -64,6 +67,7 @@ impl<'c> Campaign<'c> {
             conditions: hash(conditions.as_bytes()),
             entries: vec![None; found.targets.len()],
             settled: vec![false; found.targets.len()],
+            surveyed: HashSet::new(),
             earlier: 0,
             findings: Vec::new(),
         };

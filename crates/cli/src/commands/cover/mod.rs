@@ -7,6 +7,7 @@ mod ranking;
 mod search;
 mod single;
 mod spots;
+mod survey;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -94,7 +95,7 @@ pub struct Arguments {
     #[arg(long, value_enum, value_name = "FORMAT")]
     tests: Option<Tests>,
 
-    /// Leave out parts of the search: preconditions, pointers, regenerate, switch, structure, splice
+    /// Leave out parts of the search: preconditions, pointers, regenerate, switch, structure, splice, survey
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = parse_heuristic)]
     without: Vec<Heuristic>,
 

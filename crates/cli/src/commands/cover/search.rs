@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use parallax_capture::Variant;
 use parallax_engine::cover::map::Target;
 use parallax_engine::cover::{
-    self, Counts, Coverer, Observer, Options, Progress, Reached, Summary, Verdict,
+    self, Counts, Coverer, Heuristic, Observer, Options, Progress, Reached, Summary, Verdict,
 };
 use parallax_engine::coverage::Counter;
 use parallax_engine::explore::{Bounds, Programs, Shape};
@@ -22,6 +22,7 @@ use super::keeper::Keeper;
 use super::ranking::{self, Candidate, Seed};
 use super::single::nearness;
 use super::spots::Spots;
+use super::survey::{self, Histories};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Scope, Suite};
 use crate::commands::search::Budget;
@@ -93,7 +94,7 @@ pub fn search(
         seeds: Vec::new(),
         explore: arguments.options(
             &path,
-            means.budget,
+            survey::rest(means.budget),
             Shape::Bounded(Bounds::default()),
             cover::variables(&analysis, means.variables.to_vec()),
         ),
@@ -124,9 +125,17 @@ pub fn search(
         wanted: HashMap::new(),
         by_counter: HashMap::new(),
         error: None,
+        is_surveying: false,
+        histories: HashMap::new(),
     };
-    looking.look_for(targets, &counts);
+    let here = looking.campaign.open().into_iter();
+    let is_here = |index: &usize| looking.campaign.found.targets[*index].is_in(subject);
+    let here: Vec<usize> = here.filter(is_here).collect();
+    looking.look_for(&here, &counts);
     looking.take_known(&candidates)?;
+    if options.has(Heuristic::Survey) && looking.campaign.surveyed.insert(subject) {
+        looking.survey(&mut coverer, &analysis, &counts, targets, &mut candidates)?;
+    }
     let mut queue = Vec::new();
     for index in targets {
         if means.is_over() {
@@ -157,30 +166,34 @@ pub fn search(
 }
 
 /// Watches the search for one target, with an eye on the others.
-struct Looking<'l, 'c> {
-    means: &'l Means<'l>,
-    campaign: &'l mut Campaign<'c>,
+pub(super) struct Looking<'l, 'c> {
+    pub(super) means: &'l Means<'l>,
+    pub(super) campaign: &'l mut Campaign<'c>,
     keeper: Keeper<'l>,
     spots: Spots<'l>,
     watcher: &'l mut Watcher,
     /// The program.
-    name: String,
+    pub(super) name: String,
     path: PathBuf,
     program: Bytes,
     subject: usize,
     /// The target that is searched for, since when and until when.
-    current: usize,
-    started: Instant,
-    end: Option<Instant>,
+    pub(super) current: usize,
+    pub(super) started: Instant,
+    pub(super) end: Option<Instant>,
     /// Of each target: the counters that say that it was reached.
     wanted: HashMap<usize, BTreeSet<Counter>>,
     by_counter: HashMap<Counter, Vec<usize>>,
     /// What went wrong while something was kept.
-    error: Option<Failure>,
+    pub(super) error: Option<Failure>,
+    /// Nothing in particular is searched for yet.
+    pub(super) is_surveying: bool,
+    /// Of inputs that the survey found.
+    pub(super) histories: Histories,
 }
 
 impl Looking<'_, '_> {
-    fn target(&self, index: usize) -> Target {
+    pub(super) fn target(&self, index: usize) -> Target {
         let target = &self.campaign.found.targets[index];
         let place = target
             .places
@@ -253,7 +266,7 @@ impl Looking<'_, '_> {
         // What was spent on it in other programs counts.
         let spent = self.campaign.entries[index].as_ref();
         let spent = Duration::from_secs_f64(spent.map_or(0.0, |entry| entry.seconds));
-        let time = self.means.budget.time;
+        let time = survey::rest(self.means.budget).time;
         self.end = time.map(|time| self.started + time.saturating_sub(spent));
         let scenarios = seeds.iter().map(|seed| seed.candidate.scenario.clone());
         // Most of the time is for the search itself.
@@ -309,10 +322,11 @@ impl Looking<'_, '_> {
                 nearer(self.campaign.entries[index].clone(), now)
             }
         };
-        let starts = starts.iter();
+        let starts = starts.iter().map(|scenario| self.root(scenario).0);
         entry.seeds = starts
             .map(|scenario| scenario_id(&self.program, scenario))
             .collect();
+        entry.seeds.dedup();
         entry.distance = seeds.first().and_then(|seed| seed.distance);
         entry.runs += summary.runs;
         entry.paths += summary.paths;
@@ -370,6 +384,14 @@ impl Looking<'_, '_> {
         Ok(entry)
     }
 
+    /// The scenario of the suite that an input to start from comes from, and the steps in between.
+    fn root<'r>(&'r self, start: &'r Scenario) -> (&'r Scenario, &'r [cover::Step]) {
+        match self.histories.get(start) {
+            Some((seed, steps)) => (seed, steps),
+            None => (start, &[]),
+        }
+    }
+
     fn keep(&mut self, reached: &Reached<'_>) -> Result<(), Failure> {
         for index in self.reached(reached.counters) {
             let target = &self.campaign.found.targets[index];
@@ -377,13 +399,20 @@ impl Looking<'_, '_> {
             let Some(kept) = self.keeper.keep(reached.scenario, target, wanted)? else {
                 continue;
             };
-            let steps: Vec<Step> = (reached.steps)()
+            let own = (reached.steps)();
+            let (seed, before) = self.root(reached.seed);
+            let (seed, before) = (scenario_id(&self.program, seed), before.to_vec());
+            let steps: Vec<Step> = before
                 .iter()
+                .chain(&own)
                 .map(|step| self.spots.step(step))
                 .collect();
             let mut notes = kept.notes.clone();
             let mut seconds = 0.0;
-            if index != self.current {
+            if self.is_surveying {
+                notes.push("found by changing one thing of a scenario".to_owned());
+                seconds = self.started.elapsed().as_secs_f64();
+            } else if index != self.current {
                 let name = self.campaign.found.targets[self.current].name();
                 notes.push(format!("found on the way to {name}"));
                 seconds = self.started.elapsed().as_secs_f64();
@@ -392,7 +421,7 @@ impl Looking<'_, '_> {
                 status: Status::Covered,
                 program: Some(self.name.clone()),
                 scenario: Some(kept.id),
-                seed: Some(scenario_id(&self.program, reached.seed)),
+                seed: Some(seed),
                 steps,
                 seconds,
                 notes,
@@ -428,14 +457,17 @@ fn nearer(before: Option<Entry>, now: Entry) -> Entry {
 impl Observer for Looking<'_, '_> {
     fn progress(&mut self, progress: &Progress) {
         let all = self.campaign.found.targets.len();
-        let line = format!(
-            "{} of {all} covered  {}  {:.0} s  {} runs  {}",
+        let (covered, seconds) = (
             self.campaign.covered(),
-            self.label(self.current),
             self.started.elapsed().as_secs_f64(),
-            progress.runs,
-            nearness(progress),
         );
+        let (what, near) = match self.is_surveying {
+            true => (format!("{} one change", self.name), String::new()),
+            false => (self.label(self.current), nearness(progress)),
+        };
+        let runs = progress.runs;
+        let line =
+            format!("{covered} of {all} covered  {what}  {seconds:.0} s  {runs} runs  {near}");
         self.watcher.tell(line);
     }
 

@@ -91,6 +91,11 @@ impl Target {
         format!("{}:{line}", self.file)
     }
 
+    /// Whether a program has it.
+    pub fn is_in(&self, subject: usize) -> bool {
+        self.places.iter().any(|place| place.subject == subject)
+    }
+
     /// Names of the programs that have it.
     pub fn programs<'s>(&self, subjects: &'s [Subject]) -> Vec<&'s str> {
         let places = self.places.iter();

@@ -1,0 +1,142 @@
+//! Before the searches for single targets: what one change of a scenario reaches.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use parallax_analysis::Analysis;
+use parallax_engine::cover::{Counts, Coverer, Extent, Step, Vocabulary};
+use parallax_engine::coverage::Counter;
+use parallax_scenario::Scenario;
+
+use super::ranking::Candidate;
+use super::search::Looking;
+use crate::commands::patch::Test;
+use crate::commands::search::{self as notes, Budget};
+use crate::failure::Failure;
+use crate::size::counted;
+
+/// This share of the time and runs of each target is for the survey.
+const SHARE: u32 = 8;
+
+/// How inputs that a survey found came about: the scenario that they were made from, and the steps.
+pub type Histories = HashMap<Scenario, (Scenario, Vec<Step>)>;
+
+/// What the survey takes of the budget of one target.
+fn share(budget: Budget) -> Budget {
+    Budget {
+        time: budget.time.map(|time| time / SHARE),
+        runs: budget.runs.map(|runs| runs / u64::from(SHARE)),
+    }
+}
+
+/// What it leaves.
+pub fn rest(budget: Budget) -> Budget {
+    let share = share(budget);
+    Budget {
+        time: budget.time.zip(share.time).map(|(all, part)| all - part),
+        runs: budget.runs.zip(share.runs).map(|(all, part)| all - part),
+    }
+}
+
+impl Looking<'_, '_> {
+    /// Runs what the scenarios become by single changes; adds inputs that ran something new to the candidates.
+    pub(super) fn survey(
+        &mut self,
+        coverer: &mut Coverer<'_>,
+        analysis: &Analysis,
+        counts: &Counts<'_>,
+        targets: &[usize],
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<(), Failure> {
+        let open = targets
+            .iter()
+            .filter(|index| self.campaign.is_open(**index));
+        let open: Vec<usize> = open.copied().collect();
+        let Some(first) = open.first() else {
+            return Ok(());
+        };
+        let words = Vocabulary::new(analysis, candidates.iter().map(|one| &one.scenario));
+        let share = share(self.means.budget);
+        let count = open.len() as u32;
+        let extent = Extent {
+            time: share.time.map(|time| time * count),
+            runs: share.runs.map(|runs| runs * u64::from(count)),
+        };
+        let starts = self.promising(counts, &open, candidates);
+        let ran: Vec<Counter> = candidates
+            .iter()
+            .flat_map(|one| one.test.ran.iter().copied())
+            .collect();
+        self.current = *first;
+        self.started = Instant::now();
+        self.end = None;
+        self.is_surveying = true;
+        let surveyed = coverer.survey(&starts, ran, &words, extent, self);
+        self.is_surveying = false;
+        if let Some(failure) = self.error.take() {
+            return Err(failure);
+        }
+        let surveyed = match surveyed {
+            Ok(surveyed) => surveyed,
+            Err(error) => {
+                notes::say(&format!("{}: the survey ended early: {error}", self.name));
+                return Ok(());
+            }
+        };
+        let reached = open.iter().filter(|index| !self.campaign.is_open(**index));
+        notes::say(&format!(
+            "{}: {} with one change reached {} of {} in {:.0} s",
+            self.name,
+            counted(surveyed.runs, "input"),
+            reached.count(),
+            counted(open.len() as u64, "target"),
+            self.started.elapsed().as_secs_f64(),
+        ));
+        for discovery in surveyed.discoveries {
+            let seed = starts[discovery.seed].clone();
+            self.histories
+                .insert(discovery.scenario.clone(), (seed, discovery.steps));
+            candidates.push(Candidate {
+                test: Test {
+                    id: String::new(),
+                    ran: discovery.ran.into_iter().collect(),
+                    is_given: false,
+                },
+                scenario: discovery.scenario,
+            });
+        }
+        Ok(())
+    }
+
+    /// The scenarios that run the most functions with open targets come first, of these the smallest.
+    fn promising(
+        &self,
+        counts: &Counts<'_>,
+        open: &[usize],
+        candidates: &[Candidate],
+    ) -> Vec<Scenario> {
+        let around: Vec<_> = open
+            .iter()
+            .map(|index| counts.around(&self.target(*index).blocks))
+            .collect();
+        let score = |candidate: &Candidate| {
+            let runs = |counters: &&std::collections::HashSet<Counter>| {
+                counters.iter().any(|one| candidate.test.ran.contains(one))
+            };
+            around.iter().filter(runs).count()
+        };
+        let mut order: Vec<(std::cmp::Reverse<usize>, usize, usize)> = candidates
+            .iter()
+            .enumerate()
+            .map(|(index, one)| {
+                let size = one.scenario.size();
+                (std::cmp::Reverse(score(one)), size, index)
+            })
+            .collect();
+        order.sort_unstable();
+        let order = order.into_iter();
+        order
+            .map(|(.., index)| candidates[index].scenario.clone())
+            .collect()
+    }
+}
