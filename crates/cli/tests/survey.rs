@@ -87,7 +87,7 @@ fn what_one_change_reaches_is_found_without_a_search_and_kept_with_its_history()
     let target = target.expect(&notes);
     assert_eq!(target["steps"].as_array().unwrap().len(), 1, "{target}");
     assert!(target["seed"].is_string(), "{target}");
-    assert_contains(&notes, "with one change reached");
+    assert_contains(&notes, &["with one change reached"]);
     let (said, _) = folder.expect(0, &["why", "prog.c:17"]);
-    assert_contains(&said, "one/");
+    assert_contains(&said, &["one/"]);
 }

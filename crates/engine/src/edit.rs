@@ -37,6 +37,8 @@ pub enum Edit {
     Messages { sink: Sink },
     /// Standard input is not open.
     ClosedInput,
+    /// Standard input is a pipe.
+    PipedInput,
     /// An environment variable has this value.
     Variable { name: Bytes, value: Bytes },
     /// Bytes of an input go, others come in their place; what says how long it is changes with it.
@@ -147,6 +149,7 @@ impl Edit {
                 changed.piped_stdin = false;
                 changed.stdin = Bytes::default();
             }
+            Edit::PipedInput => changed.piped_stdin = !changed.closed_stdin,
             Edit::Variable { name, value } => {
                 changed.env.insert(name.clone(), value.clone());
                 // Where the whole environment is given, it is part of it.

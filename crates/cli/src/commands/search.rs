@@ -49,18 +49,25 @@ pub struct Budget {
 impl Budget {
     /// As asked; if nothing was, as the project around the current directory says, else the usual.
     pub fn or_of_project(time: Option<Duration>, runs: Option<u64>) -> Result<Budget, Failure> {
-        if time.is_some() || runs.is_some() {
-            return Ok(Budget { runs, time });
-        }
         let usual = match Project::find(Path::new(".")) {
             Ok(project) => project.config.budget,
             Err(ProjectError::NotFound(_)) => config::Budget::default(),
+            // Who says how long it may take needs no project.
+            Err(_) if time.is_some() || runs.is_some() => config::Budget::default(),
             Err(error) => return Err(error.into()),
         };
-        Ok(Budget {
-            runs: (usual.runs > 0).then_some(usual.runs),
-            time: Some(usual.time),
-        })
+        Ok(Budget::or(time, runs, &usual))
+    }
+
+    /// As asked; if nothing was, the usual.
+    pub fn or(time: Option<Duration>, runs: Option<u64>, usual: &config::Budget) -> Budget {
+        match (time, runs) {
+            (None, None) => Budget {
+                runs: (usual.runs > 0).then_some(usual.runs),
+                time: Some(usual.time),
+            },
+            _ => Budget { runs, time },
+        }
     }
 }
 

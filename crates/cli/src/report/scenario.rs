@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use parallax_engine::archive::shell_quoted;
 use parallax_engine::finding::signal_name;
-use parallax_scenario::{Ending, Scenario, Sink, WORK};
+use parallax_scenario::{Bytes, Ending, Scenario, Sink, WORK};
 
 use crate::console::printable;
 
@@ -20,6 +20,9 @@ pub fn command_line(program: &str, scenario: &Scenario) -> String {
     }
     words.push(program.to_owned());
     words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
+    if scenario.closed_stdin {
+        words.push("<&-".to_owned());
+    }
     for (number, sink) in [("", &scenario.stdout), ("2", &scenario.stderr)] {
         match sink {
             Sink::Read => {}
@@ -74,6 +77,26 @@ pub fn inputs(scenario: &Scenario) -> Vec<(String, String)> {
             format!("{} (hex)", printable(&object.name)),
             hex.join(" ").as_bytes(),
         );
+    }
+    for directory in &scenario.directories {
+        let is_above = |file: &&Bytes| {
+            let below = file.strip_prefix(&directory[..]);
+            below.is_some_and(|rest| rest.starts_with(b"/"))
+        };
+        // Those that something lies in are seen from that.
+        if !scenario.files.keys().any(|file| is_above(&file)) {
+            list.push(("directory".to_owned(), printable(directory)));
+        }
+    }
+    for (name, target) in &scenario.links {
+        list.push((format!("link {}", printable(name)), line(target)));
+    }
+    for (name, mode) in &scenario.modes {
+        let name = match name.is_empty() {
+            true => ".".to_owned(),
+            false => printable(name),
+        };
+        list.push((format!("permissions of {name}"), format!("{mode:03o}")));
     }
     list
 }

@@ -114,12 +114,24 @@ pub fn with_system(scenario: &Scenario, system: System) -> Vec<Edit> {
             edits.extend(becoming(Becomes::Unreadable));
             edits.extend(becoming(Becomes::Directory));
             edits.extend(with_word(scenario, b"missing"));
+            edits.push(Edit::ClosedInput);
+            // Nothing can be made or removed there.
+            let path = scenario.directory.clone();
+            edits.push(Edit::Mode { path, mode: 0o555 });
         }
         System::Kind => {
             edits.extend(becoming(Becomes::Directory));
             edits.extend(becoming(Becomes::Link));
             for name in [&b"."[..], b"/dev/null", b"-"] {
                 edits.extend(with_word(scenario, name));
+            }
+            edits.extend([Edit::ClosedInput, Edit::PipedInput]);
+            edits.push(Edit::Nested {
+                entry: b"entry".into(),
+            });
+            let mut others = files().skip(1);
+            if let (Some(to), Some(file)) = (files().next(), others.next()) {
+                edits.push(Edit::Alias { file, to });
             }
         }
         System::Writing => {

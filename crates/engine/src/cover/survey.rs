@@ -3,13 +3,14 @@
 //! A search for one line makes each input with care. But what keeps tests from many lines at once is mostly plain: a file that
 //! cannot be opened, output that cannot be written, an option that no test has beside another. Such changes are not found
 //! by looking at branches, are the same for all targets, and a run without a trace costs a fraction of one with it. So before
-//! the searches every scenario is changed in every such way, in turns, as long as there is time. Inputs that run
-//! something that nothing ran before are changed further, and searches can start from them.
+//! the searches scenarios are changed in all such ways, in turns, as long as there is time; what has been tried with
+//! the fewest scenarios comes first. Inputs that run something that nothing ran before are changed further, and searches can
+//! start from them.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::variations::variations;
+use super::variations::{kind, variations};
 use super::vocabulary::Vocabulary;
 use super::{Coverer, Means, Observer, Progress, Reached, Step};
 use crate::coverage::Counter;
@@ -18,8 +19,9 @@ use crate::explore::ExploreError;
 use crate::parallel::in_parallel;
 use crate::scenario::Scenario;
 
-/// Changes of one scenario before the next has its turn.
+/// Changes of one scenario before the next has its turn; of one that has shown something new, for the first time.
 const TURN: usize = 16;
+const FIRST_TURN: usize = 64;
 /// Changes on top of each other.
 const DEEPEST: usize = 4;
 
@@ -54,7 +56,29 @@ struct Base {
     seed: usize,
     steps: Vec<Step>,
     /// Changes that are still to be tried; `None` before its first turn.
-    edits: Option<VecDeque<Edit>>,
+    edits: Option<Vec<Edit>>,
+}
+
+impl Base {
+    /// The changes that are to be tried next: those that were tried least.
+    fn take(&mut self, words: &Vocabulary, tries: &mut HashMap<u64, u32>) -> Vec<Edit> {
+        let is_first = self.edits.is_none() && !self.steps.is_empty();
+        let count = if is_first { FIRST_TURN } else { TURN };
+        let scenario = &self.scenario;
+        let edits = self
+            .edits
+            .get_or_insert_with(|| variations(scenario, words));
+        edits.sort_by_cached_key(|edit| tries.get(&kind(edit)).copied().unwrap_or(0));
+        let taken: Vec<Edit> = edits.drain(..count.min(edits.len())).collect();
+        for edit in &taken {
+            *tries.entry(kind(edit)).or_default() += 1;
+        }
+        taken
+    }
+
+    fn is_done(&self) -> bool {
+        self.edits.as_ref().is_some_and(Vec::is_empty)
+    }
 }
 
 impl Coverer<'_> {
@@ -77,6 +101,7 @@ impl Coverer<'_> {
             edits: None,
         });
         let mut queue: VecDeque<Base> = bases.collect();
+        let mut tries: HashMap<u64, u32> = HashMap::new();
         let mut surveyed = Surveyed::default();
         while let Some(mut base) = queue.pop_front() {
             let is_late = extent.time.is_some_and(|time| started.elapsed() >= time);
@@ -84,16 +109,11 @@ impl Coverer<'_> {
             if is_late || is_enough || observer.stop() {
                 break;
             }
-            let edits = base
-                .edits
-                .get_or_insert_with(|| variations(&base.scenario, words).into());
-            let mut inputs: Vec<Scenario> = Vec::new();
-            while inputs.len() < TURN
-                && let Some(edit) = edits.pop_front()
-            {
-                let changed = edit.apply(&base.scenario);
-                inputs.extend(changed.filter(|input| known.insert(input.clone())));
-            }
+            let edits = base.take(words, &mut tries);
+            let changed = edits.iter().filter_map(|edit| edit.apply(&base.scenario));
+            let inputs = changed
+                .filter(|input| known.insert(input.clone()))
+                .collect();
             let mut discoveries = Vec::new();
             for (input, counters) in self.run_counted(inputs)? {
                 surveyed.runs += 1;
@@ -132,7 +152,7 @@ impl Coverer<'_> {
                 distance: None,
                 open: queue.len() as u64,
             });
-            if !edits.is_empty() {
+            if !base.is_done() {
                 queue.push_back(base);
             }
             // What is new has its turn next.

@@ -3,6 +3,8 @@
 //! The likeliest to show something new come first.
 
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem::discriminant;
 
 use parallax_analysis::words::{OptionWord, Takes};
 
@@ -34,8 +36,14 @@ const READ_ONLY: u32 = 0o555;
 /// All changes of one thing.
 pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
     let mut edits = surroundings(scenario);
+    let named: Vec<Bytes> = operands(scenario)
+        .into_iter()
+        .map(|(at, _)| scenario.argv[at].clone())
+        .collect();
+    let mut first: Vec<&[u8]> = vec![VALUES[0]];
+    first.extend(named.first().map(|word| &word[..]));
     for option in &words.options {
-        edits.extend(with_option(scenario, option, &VALUES[..1]));
+        edits.extend(with_option(scenario, option, &first));
     }
     edits.extend(arguments(scenario));
     edits.extend(contents(scenario));
@@ -79,12 +87,47 @@ pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
     edits
 }
 
+/// What kind of change it is: the same for changes of different inputs that are alike.
+pub fn kind(edit: &Edit) -> u64 {
+    /// So many bytes say what an insertion is.
+    const BEGIN: usize = 8;
+    let mut hasher = DefaultHasher::new();
+    discriminant(edit).hash(&mut hasher);
+    match edit {
+        Edit::Words { at, words } => (*at == 0, words).hash(&mut hasher),
+        Edit::Instead { word, .. } => word.hash(&mut hasher),
+        Edit::Without { at } => at.hash(&mut hasher),
+        Edit::Move { from, to } => (from, to).hash(&mut hasher),
+        Edit::File { by, .. } => by.hash(&mut hasher),
+        Edit::Mode { path, mode } => (path.is_empty(), mode).hash(&mut hasher),
+        Edit::Output { sink } | Edit::Messages { sink } => sink.hash(&mut hasher),
+        Edit::Variable { name, value } => (name, value).hash(&mut hasher),
+        Edit::Bytes {
+            at,
+            removed,
+            inserted,
+            ..
+        } => {
+            let begin = &inserted[..inserted.len().min(BEGIN)];
+            (*at == 0, *removed > 0, begin).hash(&mut hasher);
+        }
+        Edit::Rename { .. }
+        | Edit::Alias { .. }
+        | Edit::Copy { .. }
+        | Edit::Nested { .. }
+        | Edit::ClosedInput
+        | Edit::PipedInput => {}
+    }
+    hasher.finish()
+}
+
 /// What the program finds otherwise.
 fn surroundings(scenario: &Scenario) -> Vec<Edit> {
     let mut edits = vec![
         Edit::Output { sink: Sink::Full },
         Edit::Output { sink: Sink::Closed },
         Edit::ClosedInput,
+        Edit::PipedInput,
         Edit::Messages { sink: Sink::Closed },
     ];
     let named: Vec<Bytes> = operands(scenario)
@@ -196,10 +239,20 @@ fn contents(scenario: &Scenario) -> Vec<Edit> {
             inputs.push((Component::File(file), bytes));
         }
     }
-    if !scenario.stdin.is_empty() {
+    let mut edits = Vec::new();
+    if scenario.stdin.is_empty() {
+        // What somebody types.
+        let lines = ["x\n".to_owned(), "1\n".to_owned(), "x\n".repeat(4)];
+        edits.extend(lines.map(|line| Edit::Bytes {
+            component: Component::Stdin,
+            at: 0,
+            removed: 0,
+            inserted: line.into_bytes(),
+            length: None,
+        }));
+    } else {
         inputs.push((Component::Stdin, &scenario.stdin));
     }
-    let mut edits = Vec::new();
     for (component, bytes) in inputs {
         if bytes.len() > LONGEST {
             continue;

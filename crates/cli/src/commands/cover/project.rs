@@ -11,6 +11,7 @@ use super::search::{Means, search};
 use super::{Arguments, Tests};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Found, Scope, Suite, Wish};
+use crate::commands::search::Budget;
 use crate::commands::{search as notes, stored};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
@@ -25,7 +26,7 @@ const PROGRAMS: usize = 3;
 pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     let started = Instant::now();
     let project = arguments.project.find()?;
-    let budget = arguments.budget()?;
+    let budget = Budget::or(arguments.time, arguments.runs, &project.config.budget);
     let format = format(arguments, &project)?;
     let mut scope = Scope::of_project(&project, wish)?;
     scope.subjects.retain(|subject| {

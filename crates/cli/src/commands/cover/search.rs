@@ -125,7 +125,7 @@ pub fn search(
         wanted: HashMap::new(),
         by_counter: HashMap::new(),
         error: None,
-        is_surveying: false,
+        surveying: None,
         histories: HashMap::new(),
     };
     let here = looking.campaign.open().into_iter();
@@ -186,8 +186,8 @@ pub(super) struct Looking<'l, 'c> {
     by_counter: HashMap<Counter, Vec<usize>>,
     /// What went wrong while something was kept.
     pub(super) error: Option<Failure>,
-    /// Nothing in particular is searched for yet.
-    pub(super) is_surveying: bool,
+    /// While the survey is made: how many targets it is for.
+    pub(super) surveying: Option<usize>,
     /// Of inputs that the survey found.
     pub(super) histories: Histories,
 }
@@ -409,9 +409,10 @@ impl Looking<'_, '_> {
                 .collect();
             let mut notes = kept.notes.clone();
             let mut seconds = 0.0;
-            if self.is_surveying {
+            if let Some(count) = self.surveying {
                 notes.push("found by changing one thing of a scenario".to_owned());
-                seconds = self.started.elapsed().as_secs_f64();
+                // Its share: the survey is for all of them alike.
+                seconds = self.started.elapsed().as_secs_f64() / count.max(1) as f64;
             } else if index != self.current {
                 let name = self.campaign.found.targets[self.current].name();
                 notes.push(format!("found on the way to {name}"));
@@ -461,9 +462,9 @@ impl Observer for Looking<'_, '_> {
             self.campaign.covered(),
             self.started.elapsed().as_secs_f64(),
         );
-        let (what, near) = match self.is_surveying {
-            true => (format!("{} one change", self.name), String::new()),
-            false => (self.label(self.current), nearness(progress)),
+        let (what, near) = match self.surveying {
+            Some(_) => (format!("{} one change", self.name), String::new()),
+            None => (self.label(self.current), nearness(progress)),
         };
         let runs = progress.runs;
         let line =

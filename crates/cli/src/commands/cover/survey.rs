@@ -70,9 +70,9 @@ impl Looking<'_, '_> {
         self.current = *first;
         self.started = Instant::now();
         self.end = None;
-        self.is_surveying = true;
+        self.surveying = Some(open.len());
         let surveyed = coverer.survey(&starts, ran, &words, extent, self);
-        self.is_surveying = false;
+        self.surveying = None;
         if let Some(failure) = self.error.take() {
             return Err(failure);
         }
