@@ -50,6 +50,14 @@ pub struct Means<'m> {
 }
 
 impl Means<'_> {
+    /// What the survey leaves of the budget of one target.
+    fn for_searching(&self) -> Budget {
+        match self.arguments.left_out().contains(&Heuristic::Survey) {
+            true => self.budget,
+            false => survey::rest(self.budget),
+        }
+    }
+
     /// Whether to end now.
     fn is_over(&self) -> bool {
         watch::interrupted() || self.end.is_some_and(|end| Instant::now() >= end)
@@ -94,7 +102,7 @@ pub fn search(
         seeds: Vec::new(),
         explore: arguments.options(
             &path,
-            survey::rest(means.budget),
+            means.for_searching(),
             Shape::Bounded(Bounds::default()),
             cover::variables(&analysis, means.variables.to_vec()),
         ),
@@ -266,7 +274,7 @@ impl Looking<'_, '_> {
         // What was spent on it in other programs counts.
         let spent = self.campaign.entries[index].as_ref();
         let spent = Duration::from_secs_f64(spent.map_or(0.0, |entry| entry.seconds));
-        let time = survey::rest(self.means.budget).time;
+        let time = self.means.for_searching().time;
         self.end = time.map(|time| self.started + time.saturating_sub(spent));
         let scenarios = seeds.iter().map(|seed| seed.candidate.scenario.clone());
         // Most of the time is for the search itself.
@@ -339,7 +347,8 @@ impl Looking<'_, '_> {
         }
         if !entry.status.is_covered() {
             let Budget { runs, time } = self.means.budget;
-            entry.run_limit = runs.filter(|runs| entry.runs >= *runs);
+            let most = self.means.for_searching().runs;
+            entry.run_limit = runs.filter(|_| most.is_some_and(|most| entry.runs >= most));
             entry.time_limit = time.filter(|_| is_late).map(|time| time.as_secs_f64());
         }
         self.campaign.enter(index, entry)
