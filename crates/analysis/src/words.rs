@@ -43,6 +43,8 @@ pub enum Source {
     Variable(Vec<u8>),
     /// What the system says.
     System(System),
+    /// A text of so many bytes.
+    Length(u64),
 }
 
 /// What functions outside of the program ask the system about.
@@ -148,6 +150,8 @@ const COMPARE: &[&str] = &[
     "c_strcasecmp",
     "c_strncasecmp",
 ];
+/// Functions that tell how long a text is.
+const LENGTH: &[&str] = &["strlen", "strnlen", "getline", "getdelim", "__getdelim"];
 /// Functions that compare two texts, and are not 0 if these are the same.
 const SAME: &[&str] = &["streq", "STREQ", "str_eq"];
 
@@ -205,7 +209,23 @@ pub fn source_of(program: &Program, spot: Spot, values: Option<&Values>) -> Opti
         let name = text_of(program, function, *arguments.first()?)?;
         return Some(Source::Variable(name.to_vec()));
     }
+    if LENGTH.contains(&name)
+        && let Some((least, _)) = values.and_then(|values| values.ranges().first())
+        && *least > 0
+    {
+        return Some(Source::Length(*least));
+    }
     asked(name).map(Source::System)
+}
+
+/// The texts that a program has in it.
+pub fn texts(program: &Program) -> impl Iterator<Item = &[u8]> {
+    let texts = program
+        .globals
+        .iter()
+        .filter_map(|global| global.text.as_deref());
+    let whole = texts.flat_map(|text| text.split(|byte| *byte == 0).next());
+    whole.filter(|text| !text.is_empty())
 }
 
 /// What a function asks the system about.
@@ -424,12 +444,35 @@ fn table_of(program: &Program, function: FunctionId, operand: Operand) -> Option
 
 /// The texts that stand beside a function in tables: the names that it is found by.
 pub fn names_of(program: &Program, function: FunctionId) -> Vec<&[u8]> {
+    names_beside(program, &|operand| {
+        *operand == Operand::Function(function.0)
+    })
+}
+
+/// The texts that stand beside the address of a variable in tables: the names that it is set by.
+pub fn names_of_variable<'p>(program: &'p Program, read: &Read) -> Vec<&'p [u8]> {
+    let Read::Memory { spot, address, .. } = read else {
+        return Vec::new();
+    };
+    let function = program.block(spot.block).function;
+    let Some((Variable::Global(global), Some(at))) = base_of(program, function, *address) else {
+        return Vec::new();
+    };
+    names_beside(program, &|operand| {
+        let Operand::Global { index, offset } = *operand else {
+            return false;
+        };
+        index == global.0 && offset == at
+    })
+}
+
+/// The texts in those entries of tables that have a certain pointer.
+fn names_beside<'p>(program: &'p Program, is_it: &dyn Fn(&Operand) -> bool) -> Vec<&'p [u8]> {
     let mut names = Vec::new();
     for global in &program.globals {
         let Layout::Array { stride, .. } = program.layouts[global.layout as usize] else {
             continue;
         };
-        let is_it = |operand: &Operand| *operand == Operand::Function(function.0);
         let places = global.pointers.iter().filter(|(_, operand)| is_it(operand));
         for (at, _) in places {
             let begin = at - at % stride.max(1);

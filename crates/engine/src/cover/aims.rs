@@ -15,7 +15,7 @@ use super::queue::Queue;
 use super::ran::{Blocked, Seen};
 use super::remedies::{Advice, Remedy};
 use super::spelling::{with_options, with_system, with_text};
-use super::{Heuristic, Means, Search, structure};
+use super::{Heuristic, Means, Search, structure, tokens};
 use crate::edit::Edit;
 use crate::explore::frontier::RunId;
 use crate::scenario::Bytes;
@@ -306,7 +306,10 @@ impl Search<'_> {
                 for base in bases {
                     let scenario = self.runs[base as usize].scenario.clone();
                     for text in &texts {
-                        for (edit, cost) in with_text(&scenario, text) {
+                        let adviser = self.adviser;
+                        let is_known = |word: &[u8]| adviser.has_text(word);
+                        let words = tokens::in_place(&scenario, text, &is_known);
+                        for (edit, cost) in with_text(&scenario, text).into_iter().chain(words) {
                             self.offer_edit(aim, base, edit, Means::Switch, cost);
                         }
                     }
@@ -320,11 +323,31 @@ impl Search<'_> {
                     }
                 }
             }
-            Remedy::Repeat | Remedy::Reorder if !self.options.has(Heuristic::Structure) => {}
-            Remedy::Repeat => {
+            Remedy::Repeat(_) | Remedy::Reorder | Remedy::Length(_) | Remedy::Digits(_)
+                if !self.options.has(Heuristic::Structure) => {}
+            Remedy::Repeat(count) => {
                 for base in bases {
-                    let scenario = &self.runs[base as usize].scenario;
-                    for edit in structure::repeated(scenario) {
+                    let scenario = self.runs[base as usize].scenario.clone();
+                    for edit in structure::repeated(&scenario, count) {
+                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 1);
+                    }
+                    for (edit, far) in tokens::lengthened(&scenario, count.unwrap_or(0)) {
+                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 2 + far);
+                    }
+                }
+            }
+            Remedy::Length(length) => {
+                for base in bases {
+                    let scenario = self.runs[base as usize].scenario.clone();
+                    for (edit, far) in tokens::lengthened(&scenario, length) {
+                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + far);
+                    }
+                }
+            }
+            Remedy::Digits(digits) => {
+                for base in bases {
+                    let scenario = self.runs[base as usize].scenario.clone();
+                    for edit in tokens::padded(&scenario, digits) {
                         self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 1);
                     }
                 }

@@ -30,8 +30,12 @@ pub enum Remedy {
     Variable(Vec<u8>),
     /// Let the system answer otherwise.
     System(System),
-    /// Let what runs already run more often: it counts.
-    Repeat,
+    /// Let a text be so long.
+    Length(u64),
+    /// Let numbers have so many digits.
+    Digits(usize),
+    /// Let what runs already run more often: it counts, up to this if that is known.
+    Repeat(Option<u64>),
     /// What gives the value that is needed runs already, but not in time.
     Reorder,
 }
@@ -63,6 +67,7 @@ pub struct Adviser<'a> {
     analysis: &'a Analysis,
     definitions: Definitions<'a>,
     getopts: Vec<Spot>,
+    texts: Arc<HashSet<Vec<u8>>>,
     takers: Arc<HashMap<FunctionId, Vec<BlockId>>>,
 }
 
@@ -71,6 +76,8 @@ pub struct Adviser<'a> {
 pub struct Facts {
     writes: Arc<Writes>,
     getopts: Vec<Spot>,
+    /// That the program has in it.
+    texts: Arc<HashSet<Vec<u8>>>,
     takers: Arc<HashMap<FunctionId, Vec<BlockId>>>,
 }
 
@@ -79,6 +86,11 @@ impl Facts {
         Facts {
             writes: Arc::new(Writes::new(&analysis.program, &analysis.points)),
             getopts: words::getopt_calls(&analysis.program),
+            texts: Arc::new(
+                words::texts(&analysis.program)
+                    .map(<[u8]>::to_vec)
+                    .collect(),
+            ),
             takers: Arc::new(takers(analysis)),
         }
     }
@@ -115,6 +127,7 @@ impl<'a> Adviser<'a> {
             analysis,
             definitions: Definitions::with(program, calls, points, effects, facts.writes),
             getopts: facts.getopts,
+            texts: facts.texts,
             takers: facts.takers,
         }
     }
@@ -136,6 +149,10 @@ impl<'a> Adviser<'a> {
         let needs = is_side.then(|| self.definitions.needs(branch, side));
         for need in needs.into_iter().flatten() {
             let wanted = need.values.as_ref().map(|values| (need.mask, values));
+            let digits = need.values.as_ref().map_or(0, digits);
+            if digits > 1 {
+                inquiry.add(1, Remedy::Digits(digits));
+            }
             inquiry.follow(&need.read, need.definitions, wanted, 0);
         }
         let mut found = inquiry.found;
@@ -151,7 +168,25 @@ impl<'a> Adviser<'a> {
     }
 }
 
+/// Digits of the number in a set that has the fewest.
+fn digits(values: &Values) -> usize {
+    let unused = 64 - u32::from(values.width()).min(64);
+    let signed = |number: u64| ((number << unused) as i64 >> unused).unsigned_abs();
+    let ends = values.ranges().iter().flat_map(|(from, to)| [*from, *to]);
+    let least = ends.map(signed).min();
+    let is_zero_there = values.contains(0);
+    match least {
+        Some(number) if number > 0 && !is_zero_there => number.ilog10() as usize + 1,
+        _ => 0,
+    }
+}
+
 impl Adviser<'_> {
+    /// Whether the program has this text in it.
+    pub fn has_text(&self, text: &[u8]) -> bool {
+        self.texts.contains(text)
+    }
+
     /// All options that the program knows.
     pub fn options(&self) -> Vec<OptionWord> {
         let program = &self.analysis.program;
@@ -222,9 +257,13 @@ impl Inquiry<'_, '_> {
                 self.add(depth + UNSURE, Remedy::System(system));
             }
             if let Value::Computed(reads) = &alternative.value {
+                let wanted_here = wanted;
                 let wanted = wanted.filter(|_| alternative.is_copy);
                 if !alternative.is_copy && self.counts(read, reads) && self.ran.has(block) {
-                    self.add(depth, Remedy::Repeat);
+                    let values = wanted_here.map(|(_, values)| values);
+                    let range = values.and_then(|values| values.ranges().first());
+                    let least = range.map(|(least, _)| *least);
+                    self.add(depth, Remedy::Repeat(least));
                 }
                 for read in reads {
                     let mut further = self.adviser.definitions.of_read(read);
@@ -256,6 +295,11 @@ impl Inquiry<'_, '_> {
         let source = match read {
             Read::Result(spot) => words::source_of(program, *spot, values),
             Read::Memory { .. } => {
+                let names = words::names_of_variable(program, read).into_iter();
+                let names: Vec<Vec<u8>> = names.map(<[u8]>::to_vec).collect();
+                if (1..=MOST_TEXTS).contains(&names.len()) {
+                    self.add(depth, Remedy::Texts(names));
+                }
                 let options = words::flags_of(program, &self.adviser.getopts, read, values);
                 Some(Source::Options(options))
             }
@@ -270,6 +314,7 @@ impl Inquiry<'_, '_> {
             }
             Some(Source::Variable(name)) => self.add(depth, Remedy::Variable(name)),
             Some(Source::System(system)) => self.add(depth + UNSURE, Remedy::System(system)),
+            Some(Source::Length(length)) => self.add(depth, Remedy::Length(length)),
             Some(Source::Options(_) | Source::Texts(_)) | None => {}
         }
     }

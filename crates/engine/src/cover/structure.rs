@@ -61,10 +61,20 @@ pub fn reordered(scenario: &Scenario) -> Vec<Edit> {
     edits
 }
 
-/// Parts of an input several times: for loops that must be gone through more often.
-pub fn repeated(scenario: &Scenario) -> Vec<Edit> {
+/// Parts of an input several times: for loops that must be gone through more often, so often if that is known.
+pub fn repeated(scenario: &Scenario, count: Option<u64>) -> Vec<Edit> {
     /// Once more, and often enough for most counters.
     const TIMES: [usize; 2] = [1, 8];
+    /// More often than this nothing is repeated.
+    const MOST: u64 = 2000;
+    let count = count.filter(|count| (2..=MOST).contains(count));
+    let known = count.map(|count| [count as usize - 1, count as usize]);
+    let mut all: Vec<usize> = TIMES
+        .into_iter()
+        .chain(known.into_iter().flatten())
+        .collect();
+    all.sort_unstable();
+    all.dedup();
     let mut edits = Vec::new();
     let stdin = (!scenario.stdin.is_empty()).then_some((Component::Stdin, &scenario.stdin));
     let files = scenario.files.iter().take(MOST_PLACES);
@@ -85,7 +95,7 @@ pub fn repeated(scenario: &Scenario) -> Vec<Edit> {
         if line.is_empty() || line.len() > LONGEST_LINE {
             continue;
         }
-        for times in TIMES {
+        for times in all.iter().copied() {
             edits.push(Edit::Bytes {
                 component: component.clone(),
                 at: bytes.len() - line.len(),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::aims::{Aim, State};
 use super::map::Standings;
 use super::queue::Way;
-use super::{Heuristic, Means, Search, structure};
+use super::{Heuristic, Means, Search, shape, structure};
 use crate::edit::Edit;
 use crate::explore::frontier::{Candidate, RunId, mix};
 use crate::explore::parts::with_part;
@@ -24,6 +24,8 @@ const STRUCTURE: u32 = 2;
 const SPLICE: u32 = 3;
 /// Decisions of a run whose input bytes others come between.
 const NEAR: usize = 4;
+/// Decisions that are at most so far from an aim are told apart by the shape of their conditions.
+const SHAPED: u32 = 1;
 /// Given scenarios that exchange parts.
 const PARTNERS: usize = 16;
 
@@ -99,13 +101,23 @@ impl Search<'_> {
                     ways.push((Goal::Otherwise { decision: number }, value));
                 }
             }
+            let is_near = |(_, value): &(Goal, u128)| {
+                let guides = aims.iter().map(|aim| &self.aims[*aim].guide);
+                let mut distances = guides.filter_map(|guide| guide.behind(&standing, *value));
+                distances.any(|distance| distance <= SHAPED)
+            };
+            let shape = match ways.iter().any(is_near) {
+                true => shape::of(traced, decision.label),
+                false => 0,
+            };
             for (goal, value) in ways {
                 let side = path::side(self.sites, decision, value);
+                let [site, place, here] = place.levels(value, side);
                 let candidate = Candidate {
                     run,
                     goal,
                     site: decision.site,
-                    levels: place.levels(value, side),
+                    levels: [site, place, here ^ shape],
                     path: path::extend(before, decision.site.0, decision.choice, value),
                     depth: number,
                     calls: 0,
