@@ -119,7 +119,7 @@ fn sequences_go_through_functions_and_over_those_that_have_no_change() {
     let shown = graph(old, &new, Interactions::Important);
     let expected = "\
 start -> line 6
-line 3 (change) -> line 8, line 9
+line 3 (change) -> line 9, line 8
 line 6 (change) -> line 8
 line 9 (change) -> line 10
 line 8 (interaction of line 3, line 6) -> line 3, line 9

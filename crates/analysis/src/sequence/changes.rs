@@ -116,6 +116,19 @@ pub enum Cause {
     Deleted(Vec<(String, u32)>),
 }
 
+/// What depends on each statement directly.
+type Dependents = BTreeMap<StatementId, Vec<StatementId>>;
+
+fn dependents_of_all(dependences: &Dependences) -> Dependents {
+    let mut dependents = Dependents::new();
+    for id in dependences.statements.ids() {
+        for (on, _) in dependences.statement_on(id) {
+            dependents.entry(on).or_default().push(id);
+        }
+    }
+    dependents
+}
+
 /// The changed statements of the new version.
 #[derive(Clone, Debug, Default)]
 pub struct Changes {
@@ -138,9 +151,11 @@ impl Changes {
                 }
             }
         }
+        let mut dependents: Option<Dependents> = None;
         for file in files {
             for line in deleted(file, old, new) {
-                changes.delete(file, line, files, old, new);
+                let dependents = dependents.get_or_insert_with(|| dependents_of_all(old));
+                changes.delete(file, line, files, dependents, old, new);
             }
         }
         changes
@@ -152,19 +167,21 @@ impl Changes {
         file: &FileChange,
         line: u32,
         files: &[FileChange],
+        dependents: &Dependents,
         old: &Dependences,
         new: &Dependences,
     ) {
         let Some(name) = &file.old else {
             return;
         };
-        let gone: Vec<StatementId> = old.statements.at(name, line).collect();
+        let gone = old.statements.at(name, line);
+        let depended: BTreeSet<StatementId> = gone
+            .filter_map(|id| dependents.get(&id))
+            .flatten()
+            .copied()
+            .collect();
         let mut found = false;
-        for id in old.statements.ids() {
-            let on = old.statement_on(id);
-            if !on.iter().any(|(other, _)| gone.contains(other)) {
-                continue;
-            }
+        for id in depended {
             let statement = old.statements.get(id);
             let kept = files
                 .iter()

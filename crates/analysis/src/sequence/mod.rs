@@ -247,7 +247,8 @@ fn build(
     });
     let next = order.iter().map(|id| {
         let to = edges.get(id).into_iter().flatten();
-        to.map(|to| place[to]).collect()
+        let to: BTreeSet<usize> = to.map(|to| place[to]).collect();
+        to.into_iter().collect()
     });
     ChangeGraph {
         nodes: nodes.collect(),
