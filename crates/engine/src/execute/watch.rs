@@ -80,7 +80,9 @@ pub(super) fn watch(
     bounds: &Bounds,
 ) -> Result<Finished, WatchError> {
     let system = |what| move |source| RunError::System { what, source };
-    let limit = bounds.output;
+    // How much more somebody writes until the end comes is chance.
+    let most = bounds.written.map_or(usize::MAX, |most| most as usize);
+    let limit = bounds.output.min(most);
     let (mut collector, stdout, stderr) =
         Collector::new(Output::Capture { limit }).map_err(system("create a pipe"))?;
     let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
