@@ -342,6 +342,10 @@ mod tests {
             &|new| new.links.get(&Bytes::from(b"b")) == Some(&b"a".into())
         ));
         assert!(has(&|new| new.modes.contains_key(&Bytes::default())));
-        assert!(has(&|new| new.files[&Bytes::from(b"a")].is_empty()));
+        let first = Bytes::from(b"a");
+        assert!(has(&|new| new
+            .files
+            .get(&first)
+            .is_some_and(|bytes| bytes.is_empty())));
     }
 }
