@@ -164,9 +164,14 @@ pub fn problems(plain: Option<&Outcome>, checked: Option<&Outcome>) -> Vec<Probl
     let reports = checked.map_or_else(Vec::new, |outcome| {
         sanitizer::reports(&outcome.stderr.bytes)
     });
+    explained(plain, &reports)
+}
+
+/// The errors that a run of the plain program and the reports of the checked one show.
+pub fn explained(plain: Option<&Outcome>, reports: &[Report]) -> Vec<Problem> {
     let own = plain.and_then(own_error);
     let mut found: Vec<Problem> = Vec::new();
-    for report in &reports {
+    for report in reports {
         // One defect is often reported at every iteration of a loop.
         let problem = Problem::from_report(report);
         if !found.iter().any(|known| known.key() == problem.key()) {

@@ -1,6 +1,10 @@
 //! Reports of AddressSanitizer and UBSan, read back from what a checked program printed.
 
+mod stacks;
+
 use std::path::Path;
+
+pub use stacks::{Signature, Stacks, Unnamed, signatures, unnamed};
 
 use crate::finding::{Kind, Location};
 
@@ -75,7 +79,7 @@ pub fn environment() -> Vec<(String, String)> {
 }
 
 /// Likewise, but without names of functions and places in stacks: they are found by another program, which takes longer
-/// than most runs. [`signatures`] reads such reports.
+/// than most runs. [`unnamed`] reads such reports.
 pub fn quick_environment() -> Vec<(String, String)> {
     options("symbolize=0")
 }
@@ -121,56 +125,6 @@ pub fn reports(text: &[u8]) -> Vec<Report> {
         tidy(report);
     }
     found
-}
-
-/// Something for each report that is the same if kind and stack are the same; only within one build, without address
-/// randomisation.
-pub fn signatures(text: &[u8]) -> Vec<Signature> {
-    const FRAMES: usize = 12;
-    let text = String::from_utf8_lossy(text);
-    let mut found: Vec<Signature> = Vec::new();
-    let mut in_stack = false;
-    for line in text.lines() {
-        if let Some(report) = address_report(line).or_else(|| undefined_report(line)) {
-            let place = report.location().cloned();
-            found.push(Signature {
-                kind: report.kind,
-                place,
-                frames: Vec::new(),
-            });
-            in_stack = true;
-        } else if let Some(offset) = raw_frame(line) {
-            if let (true, Some(signature)) = (in_stack, found.last_mut())
-                // However deep a recursion is, it is the same.
-                && signature.frames.last().is_none_or(|last| last != offset)
-                && signature.frames.len() < FRAMES
-            {
-                signature.frames.push(offset.to_owned());
-            }
-        } else if found.last().is_some_and(|last| !last.frames.is_empty()) {
-            in_stack = false;
-        }
-    }
-    found.sort();
-    found.dedup();
-    found
-}
-
-/// See [`signatures`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Signature {
-    kind: Kind,
-    place: Option<Location>,
-    /// `program+0x12`, innermost first.
-    frames: Vec<String>,
-}
-
-/// `    #0 0x55d3  (/dir/program+0x12) (BuildId: …)`
-fn raw_frame(line: &str) -> Option<&str> {
-    let line = line.trim_start().strip_prefix('#')?;
-    let (_, rest) = line.split_once('(')?;
-    let (offset, _) = rest.split_once(')')?;
-    offset.contains("+0x").then_some(offset)
 }
 
 /// UBSan names the place in its first line and, with stacks on, again in the first frame.
@@ -227,8 +181,11 @@ fn undefined_report(line: &str) -> Option<Report> {
         Kind::DivisionByZero
     } else if message.starts_with("shift exponent") || message.starts_with("left shift") {
         Kind::Shift
-    } else if message.contains("null pointer") {
+    } else if message.contains("null pointer of type") {
         Kind::NullDereference
+    } else if message.contains("null pointer") {
+        // It is computed with or handed on: not defined either, but nothing is dereferenced.
+        Kind::Undefined
     } else if message.contains("out of bounds") || message.contains("insufficient space") {
         Kind::OutOfBounds
     } else if message.contains("cannot be represented")
@@ -330,6 +287,27 @@ SUMMARY: AddressSanitizer: heap-buffer-overflow src/words.c:12:7 in count
             kind("load of null pointer of type 'int'"),
             Kind::NullDereference
         );
+        assert_eq!(
+            kind("member access within null pointer of type 'struct line'"),
+            Kind::NullDereference
+        );
+    }
+
+    #[test]
+    fn a_null_pointer_that_is_only_computed_with_is_no_dereference() {
+        let kind = |message: &str| {
+            let line = format!("a.c:3:9: runtime error: {message}\n");
+            reports(line.as_bytes())[0].kind
+        };
+        for message in [
+            "applying zero offset to null pointer",
+            "applying non-zero offset 8 to null pointer",
+            "applying non-zero offset to non-null pointer 0x602000000010 produced null pointer",
+            "null pointer passed as argument 2, which is declared to never be null",
+            "null pointer returned from function declared to never return null",
+        ] {
+            assert_eq!(kind(message), Kind::Undefined, "{message}");
+        }
     }
 
     #[test]
@@ -363,31 +341,6 @@ SUMMARY: AddressSanitizer: heap-buffer-overflow src/words.c:12:7 in count
         let report = &reports(text.as_bytes())[0];
         assert_eq!(report.location().unwrap().line, 3);
         assert_eq!(report.functions().collect::<Vec<_>>(), ["copy", "main"]);
-    }
-
-    #[test]
-    fn signatures_tell_stacks_apart_without_names() {
-        let report = |offset: &str, depth: usize| {
-            let recursion = "    #1 0x55  (/dir/prog+0x30) (BuildId: 1)\n".repeat(depth);
-            let text = format!(
-                "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x1 at pc 0x1\n\
-                 \x20   #0 0x55  (/dir/prog+{offset}) (BuildId: 1)\n{recursion}\n\
-                 allocated by thread T0 here:\n    #0 0x55  (/dir/prog+0x99) (BuildId: 1)\n"
-            );
-            signatures(text.as_bytes())
-        };
-        assert_eq!(report("0x20", 1), report("0x20", 7));
-        assert_ne!(report("0x20", 1), report("0x24", 1));
-        assert_eq!(
-            report("0x20", 1)[0].frames,
-            ["/dir/prog+0x20", "/dir/prog+0x30"]
-        );
-        let place = |line: u32| {
-            let text = format!("a.c:{line}:9: runtime error: division by zero\n");
-            signatures(text.as_bytes())
-        };
-        assert_ne!(place(3), place(4));
-        assert_eq!(signatures(b"a.c:3: fine\n"), []);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::coverage::{Counter, Coverage};
 use crate::cpu;
 use crate::execute::Settings;
 use crate::explore::{ExploreError, Programs};
+use crate::finding::Problem;
 use crate::objects::objects_of;
 use crate::path::{self, Choice, Decision};
 use crate::region::{Limits, Symbolic};
@@ -194,8 +195,13 @@ impl<'m> Worker<'m> {
         }
     }
 
-    /// Sees on the plain and the checked program what is wrong with a scenario, unless that is known.
-    pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
+    /// Sees on the plain and the checked program what is wrong with a scenario, unless that is known: see
+    /// [`Native::confirm`].
+    pub fn confirm(
+        &mut self,
+        scenario: &Scenario,
+        is_known: &dyn Fn(&Problem) -> bool,
+    ) -> Result<Option<Confirmed>, ExploreError> {
         let question = fingerprint(scenario);
         if let Some(Told::Native { confirmed, runs }) = locked(&self.answers).recall(question)
             && let Ok(confirmed) = serde_json::from_str(&confirmed)
@@ -204,7 +210,7 @@ impl<'m> Worker<'m> {
             return Ok(confirmed);
         }
         let before = self.native.runs;
-        let confirmed = self.native.confirm(scenario)?;
+        let confirmed = self.native.confirm(scenario, is_known)?;
         let text = serde_json::to_string(&confirmed).map_err(ExploreError::note)?;
         locked(&self.answers).note(question, || Told::Native {
             confirmed: text,

@@ -33,7 +33,7 @@ use parallax_analysis::words;
 
 use crate::explore::slot::{Child, Slot};
 use crate::explore::{Bounds, ExploreError, Programs, Shape};
-use crate::finding::Finding;
+use crate::finding::{Finding, Problem};
 use crate::scenario::Scenario;
 use crate::sites::{ModuleSites, SiteMap};
 
@@ -165,7 +165,9 @@ impl<'c> Coverer<'c> {
     ) -> Result<Vec<Finding>, ExploreError> {
         let mut findings: Vec<Finding> = Vec::new();
         for (scenario, depth) in suspects {
-            let Some(confirmed) = self.slots[0].confirm(&scenario)? else {
+            let is_known =
+                |problem: &Problem| findings.iter().any(|known| known.key() == problem.key());
+            let Some(confirmed) = self.slots[0].confirm(&scenario, &is_known)? else {
                 continue;
             };
             for problem in confirmed.problems {

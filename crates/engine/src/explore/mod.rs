@@ -422,10 +422,21 @@ impl<'e> Explorer<'e> {
         while !rest.is_empty() {
             let later = rest.split_off(rest.len().min(SLOTS));
             let tasks = slots.iter_mut().zip(&rest).collect();
+            let findings = &self.findings;
             let results = in_parallel(
                 self.options.jobs,
                 tasks,
-                |(slot, suspect): (&mut Slot, &Suspect)| slot.confirm(&suspect.scenario),
+                |(slot, suspect): (&mut Slot, &Suspect)| {
+                    let size = suspect.scenario.size();
+                    // A program may have an error that nearly every run shows; it is of interest again only where the
+                    // input is smaller.
+                    slot.confirm(&suspect.scenario, &|problem| {
+                        let mut known = findings
+                            .iter()
+                            .filter(|known| known.scenario.size() <= size);
+                        known.any(|known| known.key() == problem.key())
+                    })
+                },
             );
             for (suspect, result) in rest.into_iter().zip(results) {
                 let Some(checked) = result? else {

@@ -12,6 +12,7 @@ use super::{ExploreError, Options, Programs, Run, Shape};
 use crate::answers::Note;
 use crate::coverage::{Counter, Coverage};
 use crate::edit::Edit;
+use crate::finding::Problem;
 use crate::question::{Goal, Known, Question, Wanted, restructured};
 use crate::replay::{Confirmed, Native};
 use crate::run::End;
@@ -132,8 +133,12 @@ impl<'e> Slot<'e> {
     }
 
     /// See [`Worker::confirm`].
-    pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExploreError> {
-        self.worker.confirm(scenario)
+    pub fn confirm(
+        &mut self,
+        scenario: &Scenario,
+        is_known: &dyn Fn(&Problem) -> bool,
+    ) -> Result<Option<Confirmed>, ExploreError> {
+        self.worker.confirm(scenario, is_known)
     }
 
     /// Runs of any build.

@@ -3,5 +3,5 @@
 mod native;
 mod subject;
 
-pub use native::{Confirmed, Look, Native};
+pub use native::{Confirmed, Native};
 pub use subject::{Build, ReplayError, Replayer, Seen, Subject};

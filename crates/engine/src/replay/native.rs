@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -10,7 +11,7 @@ use crate::execute::{ExecuteError, Later, Settings};
 use crate::finding::{self, Key, Kind, Problem};
 use crate::minimise::{Minimised, minimise};
 use crate::run::{End, Outcome};
-use crate::sanitizer::{self, Signature};
+use crate::sanitizer::{self, Report, Signature, Stacks};
 use crate::scenario::{Ending, Scenario};
 
 /// How often a problem must be seen, without a miss, to be a finding.
@@ -20,23 +21,34 @@ const TIMES: usize = 3;
 #[derive(Debug)]
 pub struct Native {
     plain: Later,
-    checked: Option<Later>,
-    /// For runs of the checked build whose stacks need no names.
-    quick: Option<Later>,
-    /// Runs of either.
+    checked: Option<Checked>,
+    /// Runs of either, but for those that only ask for names: what has been asked depends on who else is at work.
     pub runs: u64,
     /// CPU time of all runs, and that of the last one of the plain build.
     pub cpu: Duration,
     pub last_plain: Duration,
 }
 
+/// The checked build.
+#[derive(Debug)]
+struct Checked {
+    /// Without names in stacks.
+    quick: Later,
+    /// With names.
+    full: Later,
+    /// Names that were asked for, by this one or by those beside it.
+    stacks: Arc<Mutex<Stacks>>,
+}
+
 /// One run of each build.
 #[derive(Debug)]
-pub struct Look {
+struct Look {
     /// `None` if it was not run.
-    pub plain: Option<Outcome>,
-    pub checked: Option<Outcome>,
-    pub problems: Vec<Problem>,
+    plain: Option<Outcome>,
+    checked: Option<Outcome>,
+    /// Of the checked build.
+    reports: Vec<Report>,
+    problems: Vec<Problem>,
 }
 
 /// Which builds to look at.
@@ -57,17 +69,55 @@ pub struct Confirmed {
     pub ending: Ending,
 }
 
+impl Checked {
+    fn new(path: &Path, settings: &Settings) -> Checked {
+        let with = |options| Later::new(path, with_variables(settings, options));
+        Checked {
+            quick: with(sanitizer::quick_environment()),
+            full: with(sanitizer::environment()),
+            stacks: Arc::default(),
+        }
+    }
+
+    fn beside(&self) -> Checked {
+        Checked {
+            quick: self.quick.another(),
+            full: self.full.another(),
+            stacks: Arc::clone(&self.stacks),
+        }
+    }
+
+    fn stacks(&self) -> MutexGuard<'_, Stacks> {
+        self.stacks
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// What a run without names reported, with names.
+    fn reports(
+        &mut self,
+        scenario: &Scenario,
+        outcome: &Outcome,
+        cpu: &mut Duration,
+    ) -> Result<Vec<Report>, ExecuteError> {
+        let unnamed = sanitizer::unnamed(&outcome.stderr.bytes);
+        if let Some(known) = self.stacks().name(&unnamed) {
+            return Ok(known);
+        }
+        let again = self.full.run(scenario, &[])?;
+        *cpu += again.cpu;
+        let named = sanitizer::reports(&again.stderr.bytes);
+        let mut stacks = self.stacks();
+        stacks.learn(&unnamed, &named);
+        Ok(stacks.name(&unnamed).unwrap_or(named))
+    }
+}
+
 impl Native {
     pub fn new(plain: &Path, checked: Option<&Path>, settings: &Settings) -> Native {
-        let sanitized = |path: &Path| Later::new(path, with_sanitizer_options(settings));
-        let quick = |path: &Path| {
-            let options = sanitizer::quick_environment();
-            Later::new(path, with_variables(settings, options))
-        };
         Native {
             plain: Later::new(plain, settings.clone()),
-            checked: checked.map(sanitized),
-            quick: checked.map(quick),
+            checked: checked.map(|path| Checked::new(path, settings)),
             runs: 0,
             cpu: Duration::ZERO,
             last_plain: Duration::ZERO,
@@ -78,8 +128,7 @@ impl Native {
     pub fn beside(&self) -> Native {
         Native {
             plain: self.plain.another(),
-            checked: self.checked.as_ref().map(Later::another),
-            quick: self.quick.as_ref().map(Later::another),
+            checked: self.checked.as_ref().map(Checked::beside),
             runs: 0,
             cpu: Duration::ZERO,
             last_plain: Duration::ZERO,
@@ -87,7 +136,7 @@ impl Native {
     }
 
     /// Runs both builds once.
-    pub fn look(&mut self, scenario: &Scenario) -> Result<Look, ExecuteError> {
+    fn look(&mut self, scenario: &Scenario) -> Result<Look, ExecuteError> {
         let both = Builds {
             plain: true,
             checked: true,
@@ -96,25 +145,47 @@ impl Native {
     }
 
     fn look_at(&mut self, scenario: &Scenario, builds: Builds) -> Result<Look, ExecuteError> {
-        let mut run = |executor: Option<&mut Later>| {
-            let run = executor.map(|executor| executor.run(scenario, &[]));
-            self.runs += u64::from(run.is_some());
-            let outcome = run.transpose()?;
-            self.cpu += outcome
-                .as_ref()
-                .map_or(Duration::ZERO, |outcome| outcome.cpu);
-            Ok::<_, ExecuteError>(outcome)
+        let mut reports = Vec::new();
+        let checked = match self.run_checked(scenario, builds)? {
+            Some(outcome) => {
+                if let Some(checked) = &mut self.checked {
+                    reports = checked.reports(scenario, &outcome, &mut self.cpu)?;
+                }
+                Some(outcome)
+            }
+            None => None,
         };
-        let checked = run(self.checked.as_mut().filter(|_| builds.checked))?;
-        let plain = run(Some(&mut self.plain).filter(|_| builds.plain))?;
-        if let Some(plain) = &plain {
-            self.last_plain = plain.cpu;
-        }
+        let plain = match builds.plain {
+            true => {
+                let outcome = self.plain.run(scenario, &[])?;
+                self.runs += 1;
+                self.cpu += outcome.cpu;
+                self.last_plain = outcome.cpu;
+                Some(outcome)
+            }
+            false => None,
+        };
         Ok(Look {
-            problems: finding::problems(plain.as_ref(), checked.as_ref()),
+            problems: finding::explained(plain.as_ref(), &reports),
             plain,
             checked,
+            reports,
         })
+    }
+
+    /// Runs the checked build without names, if it is to be looked at.
+    fn run_checked(
+        &mut self,
+        scenario: &Scenario,
+        builds: Builds,
+    ) -> Result<Option<Outcome>, ExecuteError> {
+        let Some(checked) = self.checked.as_mut().filter(|_| builds.checked) else {
+            return Ok(None);
+        };
+        let outcome = checked.quick.run(scenario, &[])?;
+        self.runs += 1;
+        self.cpu += outcome.cpu;
+        Ok(Some(outcome))
     }
 
     /// Whether there may be a problem, as far as one run of the checked build can tell, or of the plain one where there
@@ -131,9 +202,22 @@ impl Native {
         Ok(is_abnormal || !look.problems.is_empty())
     }
 
-    /// Looks until it is clear what happens every time; `None` if the first look shows no problem.
-    pub fn confirm(&mut self, scenario: &Scenario) -> Result<Option<Confirmed>, ExecuteError> {
-        let first = self.look(scenario)?;
+    /// Looks until it is clear what happens every time; `None` if the first look shows no problem. If it shows nothing
+    /// but what is known, that is not looked at again, and no problem comes back.
+    pub fn confirm(
+        &mut self,
+        scenario: &Scenario,
+        is_known: &dyn Fn(&Problem) -> bool,
+    ) -> Result<Option<Confirmed>, ExecuteError> {
+        let mut first = self.look(scenario)?;
+        if !first.problems.is_empty() && first.problems.iter().all(is_known) {
+            return Ok(Some(Confirmed {
+                problems: Vec::new(),
+                flaky: Vec::new(),
+                ending: first.ending(),
+            }));
+        }
+        first.problems.retain(|problem| !is_known(problem));
         self.confirm_from(scenario, first)
     }
 
@@ -153,7 +237,7 @@ impl Native {
         if checked_end != Some(End::Timeout) {
             first.plain = self.look_at(scenario, Builds { plain, checked })?.plain;
         }
-        first.problems = finding::problems(first.plain.as_ref(), first.checked.as_ref());
+        first.problems = finding::explained(first.plain.as_ref(), &first.reports);
         let is_error = |problem: &Problem| problem.kind != Kind::Timeout;
         first.problems.retain(is_error);
         self.confirm_from(scenario, first)
@@ -205,7 +289,7 @@ impl Native {
             self.shows(smaller, key, builds, &mut known)
         };
         let minimised = minimise(scenario, seeds, most_runs, &mut judge)?;
-        let confirmed = self.confirm(&minimised.scenario)?;
+        let confirmed = self.confirm(&minimised.scenario, &|_| false)?;
         let confirmed = confirmed.filter(|confirmed| {
             let mut problems = confirmed.problems.iter();
             problems.any(|problem| problem.key() == *key)
@@ -221,12 +305,9 @@ impl Native {
         builds: Builds,
         known: &mut HashMap<Glimpse, bool>,
     ) -> Result<bool, ExecuteError> {
-        let Some(quick) = self.quick.as_mut().filter(|_| builds.checked) else {
+        let Some(checked) = self.run_checked(scenario, builds)? else {
             return Ok(self.look_at(scenario, builds)?.shows(key));
         };
-        let checked = quick.run(scenario, &[])?;
-        self.runs += 1;
-        self.cpu += checked.cpu;
         let plain = match builds.plain {
             true => {
                 let only_plain = Builds {
@@ -277,12 +358,12 @@ struct Glimpse {
 
 impl Look {
     /// Whether a problem was seen.
-    pub fn shows(&self, key: &Key) -> bool {
+    fn shows(&self, key: &Key) -> bool {
         self.problems.iter().any(|problem| problem.key() == *key)
     }
 
     /// What the plain program did, with what the checked one reported.
-    pub fn ending(&self) -> Ending {
+    fn ending(&self) -> Ending {
         let outcome = self.plain.as_ref().or(self.checked.as_ref());
         let mut ending = outcome.map_or_else(Ending::default, finding::ending);
         ending.sanitizer = self.checked.as_ref().and_then(reported);
@@ -302,7 +383,7 @@ pub(super) fn reported(outcome: &Outcome) -> Option<String> {
 fn showing(look: &Look) -> Builds {
     Builds {
         plain: !finding::problems(look.plain.as_ref(), None).is_empty(),
-        checked: !finding::problems(None, look.checked.as_ref()).is_empty(),
+        checked: !look.reports.is_empty(),
     }
 }
 
