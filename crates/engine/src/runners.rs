@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
+use std::time::Instant;
 
 use crate::coverage::{Counter, Coverage, CoverageRegion};
 use crate::execute::{Executor, Settings};
@@ -64,14 +65,19 @@ impl Runners {
         result
     }
 
-    /// Runs the traced program; also says in which directory.
-    pub fn trace(&self, scenario: &Scenario) -> Result<(Outcome, Trace, PathBuf), ExploreError> {
+    /// Runs the traced program, at most until then; also says in which directory.
+    pub fn trace(
+        &self,
+        scenario: &Scenario,
+        until: Option<Instant>,
+    ) -> Result<(Outcome, Trace, PathBuf), ExploreError> {
         self.with(|runner| {
             let mut region = match runner.region.take() {
                 Some(region) => region,
                 None => Region::create(self.limits, &self.symbolic, false)?,
             };
             region.give(scenario.names());
+            runner.traced.end_by(until);
             let outcome = runner.traced.run(scenario, &[region.shared()])?;
             // Who ended well wrote nowhere but where its trace says.
             let copied = match outcome.end {
@@ -89,13 +95,20 @@ impl Runners {
         })
     }
 
-    /// Runs the covered program; everything of it that ran. `None` if there is none.
-    pub fn cover(&self, scenario: &Scenario) -> Result<Option<Vec<Counter>>, ExploreError> {
+    /// Runs the covered program, at most until then; everything of it that ran. `None` if there is none.
+    pub fn cover(
+        &self,
+        scenario: &Scenario,
+        until: Option<Instant>,
+    ) -> Result<Option<Vec<Counter>>, ExploreError> {
         if self.programs.covered.is_none() {
             return Ok(None);
         }
         self.with(|runner| match &mut runner.covered {
-            Some(covered) => covered.run(scenario).map(Some),
+            Some(covered) => {
+                covered.executor.end_by(until);
+                covered.run(scenario).map(Some)
+            }
             None => Ok(None),
         })
     }

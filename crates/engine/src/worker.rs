@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parallax_abi::trace::SourceKind;
-use parallax_solver::{Answer, Config, Constraint, Core, Model, Solver, Statistics};
+use parallax_solver::{Answer, Config, Constraint, Core, Limits, Model, Solver, Statistics};
 
 use crate::answers::{Answers, Note, Told, fingerprint};
 use crate::coverage::{Counter, Coverage};
@@ -19,7 +19,7 @@ use crate::explore::{ExploreError, Programs};
 use crate::finding::Problem;
 use crate::objects::objects_of;
 use crate::path::{self, Choice, Decision};
-use crate::region::{Limits, Symbolic};
+use crate::region::{self, Symbolic};
 use crate::replay::{Confirmed, Native};
 use crate::run::Outcome;
 use crate::runners::Runners;
@@ -65,7 +65,7 @@ impl Traced {
 #[derive(Clone, Copy, Debug)]
 pub struct Means<'m> {
     /// Of each trace.
-    pub limits: Limits,
+    pub limits: region::Limits,
     pub symbolic: &'m Symbolic,
     pub settings: &'m Settings,
     pub solver: &'m Config,
@@ -84,6 +84,8 @@ pub struct Worker<'m> {
     /// Inquiries note in it, too.
     answers: Arc<Mutex<Answers>>,
     names: Names,
+    /// When everything must be over.
+    until: Option<Instant>,
     /// Runs of the traced and the covered build.
     runs: u64,
     /// CPU time of runs of the traced build.
@@ -113,6 +115,7 @@ impl<'m> Worker<'m> {
             earlier: Statistics::default(),
             answers: Arc::default(),
             names: Names::default(),
+            until: None,
             runs: 0,
             traced_cpu: Duration::ZERO,
         })
@@ -129,9 +132,26 @@ impl<'m> Worker<'m> {
             earlier: Statistics::default(),
             answers: Arc::default(),
             names: Names::default(),
+            until: self.until,
             runs: 0,
             traced_cpu: Duration::ZERO,
         }
+    }
+
+    /// From now on nothing takes longer than until then: no run of the traced and the covered program, and no question.
+    /// Native runs are not cut short, because that a program does not end would be a finding.
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
+    /// Whether that time is over.
+    pub fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// What one question may cost now.
+    pub fn limits(&self) -> Limits {
+        limits(self.means.solver, self.until)
     }
 
     /// Runs of any build.
@@ -147,7 +167,7 @@ impl<'m> Worker<'m> {
     /// Runs the traced program.
     pub fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
         self.runs += 1;
-        let (outcome, trace, directory) = self.runners.trace(scenario)?;
+        let (outcome, trace, directory) = self.runners.trace(scenario, self.until)?;
         self.traced_cpu += outcome.cpu;
         let traced = Traced {
             decisions: path::decisions(&trace, self.sites),
@@ -160,7 +180,7 @@ impl<'m> Worker<'m> {
 
     /// Runs the covered program; everything of it that ran, nothing if there is no such program.
     pub fn cover(&mut self, scenario: &Scenario) -> Result<Vec<Counter>, ExploreError> {
-        let Some(ran) = self.runners.cover(scenario)? else {
+        let Some(ran) = self.runners.cover(scenario, self.until)? else {
             return Ok(Vec::new());
         };
         self.runs += 1;
@@ -192,6 +212,8 @@ impl<'m> Worker<'m> {
             traced,
             sites: self.sites,
             answers: Arc::clone(&self.answers),
+            config: self.means.solver,
+            until: self.until,
         }
     }
 
@@ -280,6 +302,8 @@ pub struct Inquiry<'t> {
     traced: &'t Traced,
     sites: &'t SiteMap,
     answers: Arc<Mutex<Answers>>,
+    config: &'t Config,
+    until: Option<Instant>,
 }
 
 impl Inquiry<'_> {
@@ -298,7 +322,8 @@ impl Inquiry<'_> {
             }
             self.ends.push(self.path.len());
         }
-        let answer = self.path.solve(self.ends[prefix], goal, None);
+        let limits = limits(self.config, self.until);
+        let answer = self.path.solve(self.ends[prefix], goal, Some(limits));
         locked(&self.answers).note(question, || Told::Solver(answer.clone()));
         answer
     }
@@ -323,6 +348,18 @@ impl Inquiry<'_> {
             .collect();
         fingerprint((path, prefix, goal))
     }
+}
+
+/// What one question may cost if all must be over by then.
+fn limits(config: &Config, until: Option<Instant>) -> Limits {
+    /// Back ends that are asked one after the other, each with its own time.
+    const BACK_ENDS: u32 = 2;
+    let mut limits = config.limits;
+    if let Some(until) = until {
+        let left = until.saturating_duration_since(Instant::now());
+        limits.time = limits.time.min(left / BACK_ENDS);
+    }
+    limits
 }
 
 fn locked(answers: &Mutex<Answers>) -> MutexGuard<'_, Answers> {

@@ -178,7 +178,7 @@ impl Search<'_> {
             return;
         }
         let mut at = 0;
-        while at < self.aims.len() {
+        while at < self.aims.len() && !self.is_late() {
             let aim = &mut self.aims[at];
             if aim.state == State::Open {
                 if at > 0 && aim.tries > PATIENCE {
@@ -396,7 +396,7 @@ impl Search<'_> {
         self.waiting
             .sort_by_key(|waiting| (waiting.depth, waiting.cost));
         self.waiting.reverse();
-        loop {
+        while !self.is_late() {
             let open = self.aims[1..].iter();
             if open.filter(|aim| aim.state == State::Open).count() >= ACTIVE {
                 break;

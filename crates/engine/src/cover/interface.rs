@@ -1,7 +1,7 @@
 //! What a search for a target is given, and what it gives back.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parallax_abi::SiteId;
 
@@ -75,6 +75,10 @@ pub trait Observer {
     fn progress(&mut self, progress: &Progress);
     /// Whether to end now.
     fn stop(&self) -> bool;
+    /// When it ends at the latest, as far as that is known beforehand.
+    fn end(&self) -> Option<Instant> {
+        None
+    }
     /// A new input was run; it may have reached what else is looked for.
     fn ran(&mut self, _reached: &Reached<'_>) {}
 }

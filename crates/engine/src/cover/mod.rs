@@ -33,8 +33,6 @@ use parallax_analysis::words;
 
 use crate::explore::slot::{Child, Slot};
 use crate::explore::{Bounds, ExploreError, Programs, Shape};
-use crate::finding::{Finding, Problem};
-use crate::scenario::Scenario;
 use crate::sites::{ModuleSites, SiteMap};
 
 use aims::Aim;
@@ -135,19 +133,23 @@ impl<'c> Coverer<'c> {
             adviser: &adviser,
             shape: &self.shape,
         };
-        let mut search = Search::new(around, Aim::new(guide, target.blocks.clone(), 0), started);
-        let (verdict, stopped) = search.run(&mut self.slots, &self.seeds, observer)?;
-        let crashes = std::mem::take(&mut search.crashes).into_iter();
-        let mut suspects: Vec<(Scenario, usize)> =
-            crashes.map(|crash| (crash.scenario, crash.depth)).collect();
-        if let Verdict::Covered { scenario, .. } = &verdict {
-            suspects.push((scenario.clone(), 0));
+        let own = self.options.explore.time.map(|time| started + time);
+        let until = [own, observer.end()].into_iter().flatten().min();
+        let mut search = Search::new(around, Aim::new(guide, target.blocks.clone(), 0), until);
+        for slot in &mut self.slots {
+            slot.end_by(until);
         }
+        let ended = search.run(&mut self.slots, &self.seeds, observer);
+        for slot in &mut self.slots {
+            slot.end_by(None);
+        }
+        let (verdict, stopped) = ended?;
+        search.close(&mut self.slots[0], &verdict)?;
         let (runs, paths) = (search.traced_runs, search.paths.len() as u64);
-        let losses = search.losses;
+        let (losses, findings) = (search.losses, search.findings);
         Ok(Summary {
             verdict,
-            findings: self.confirmed(suspects)?,
+            findings,
             runs,
             paths,
             executions: executions(&self.slots) - before,
@@ -156,33 +158,6 @@ impl<'c> Coverer<'c> {
             losses,
             stopped,
         })
-    }
-
-    /// What the plain and the checked program show, each thing once.
-    fn confirmed(
-        &mut self,
-        suspects: Vec<(Scenario, usize)>,
-    ) -> Result<Vec<Finding>, ExploreError> {
-        let mut findings: Vec<Finding> = Vec::new();
-        for (scenario, depth) in suspects {
-            let is_known =
-                |problem: &Problem| findings.iter().any(|known| known.key() == problem.key());
-            let Some(confirmed) = self.slots[0].confirm(&scenario, &is_known)? else {
-                continue;
-            };
-            for problem in confirmed.problems {
-                let finding = Finding {
-                    problem,
-                    scenario: scenario.clone(),
-                    ending: confirmed.ending.clone(),
-                    depth,
-                };
-                if findings.iter().all(|known| known.id() != finding.id()) {
-                    findings.push(finding);
-                }
-            }
-        }
-        Ok(findings)
     }
 
     fn queries(&self) -> u64 {

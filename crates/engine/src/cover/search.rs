@@ -18,6 +18,7 @@ use crate::edit::Edit;
 use crate::explore::frontier::RunId;
 use crate::explore::slot::{Attempt, Child, Slot, Tried, Work};
 use crate::explore::{ExploreError, Run, Shape, loss_names};
+use crate::finding::{Finding, Problem};
 use crate::parallel::in_parallel;
 use crate::question::{Goal, Known};
 use crate::run::End;
@@ -29,7 +30,7 @@ use crate::worker::Traced;
 const BATCH: usize = 8;
 /// Traces of runs that are kept; others are made again when they are needed.
 const TRACES: usize = 256;
-/// Inputs on which the program crashes that are looked at when the search is over.
+/// Inputs on which the program crashes that are looked at.
 const CRASHES: usize = 8;
 
 /// How a run was made.
@@ -60,7 +61,8 @@ pub struct Search<'s> {
     pub(super) counters: &'s Counters,
     pub(super) adviser: &'s Adviser<'s>,
     shape: &'s Shape,
-    started: Instant,
+    /// When it must be over.
+    until: Option<Instant>,
     /// The first one is the target.
     pub(super) aims: Vec<Aim<'s>>,
     pub(super) waiting: Vec<Waiting>,
@@ -93,21 +95,16 @@ pub struct Search<'s> {
     /// contradictions.
     obstacle: Option<Obstacle>,
     pub(super) traced_runs: u64,
-    /// Inputs on which the program was ended by a signal, one for each place.
-    pub(super) crashes: Vec<Crash>,
-}
-
-/// A run that was ended by a signal.
-pub struct Crash {
-    pub scenario: Scenario,
-    /// Decisions until then.
-    pub depth: usize,
-    /// The last decision.
-    site: Option<SiteId>,
+    /// The last decisions of runs that were ended by a signal.
+    crashes: HashSet<Option<SiteId>>,
+    /// Inputs that are to be seen on the plain and the checked program, each with its number of decisions.
+    suspects: Vec<(Scenario, usize)>,
+    /// What was seen there, each thing once.
+    pub(super) findings: Vec<Finding>,
 }
 
 impl<'s> Search<'s> {
-    pub fn new(around: Around<'s>, target: Aim<'s>, started: Instant) -> Search<'s> {
+    pub fn new(around: Around<'s>, target: Aim<'s>, until: Option<Instant>) -> Search<'s> {
         Search {
             options: around.options,
             analysis: around.analysis,
@@ -115,7 +112,7 @@ impl<'s> Search<'s> {
             counters: around.counters,
             adviser: around.adviser,
             shape: around.shape,
-            started,
+            until,
             wanted: target.blocks.iter().copied().collect(),
             aims: vec![target],
             waiting: Vec::new(),
@@ -136,7 +133,9 @@ impl<'s> Search<'s> {
             nearest: None,
             obstacle: None,
             traced_runs: 0,
-            crashes: Vec::new(),
+            crashes: HashSet::new(),
+            suspects: Vec::new(),
+            findings: Vec::new(),
         }
     }
 }
@@ -167,14 +166,10 @@ impl Search<'_> {
             if observer.stop() {
                 return Ok((self.failed(), true));
             }
-            let budget = &self.options.explore;
-            let is_late = budget
-                .time
-                .is_some_and(|time| self.started.elapsed() >= time);
-            let left = budget.runs.map_or(BATCH, |runs| {
+            let left = self.options.explore.runs.map_or(BATCH, |runs| {
                 usize::try_from(runs.saturating_sub(self.traced_runs)).unwrap_or(BATCH)
             });
-            if is_late || left == 0 {
+            if self.is_late() || left == 0 {
                 return Ok((self.failed(), false));
             }
             self.look_around();
@@ -187,7 +182,60 @@ impl Search<'_> {
                     return Ok((verdict, false));
                 }
             }
+            self.look_at_suspects(&mut slots[0])?;
         }
+    }
+
+    /// Whether the time is over.
+    pub(super) fn is_late(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
+    }
+
+    /// Sees on the plain and the checked program what is wrong with suspicious inputs, as long as there is time.
+    fn look_at_suspects(&mut self, slot: &mut Slot<'_>) -> Result<(), ExploreError> {
+        while !self.is_late()
+            && let Some((scenario, depth)) = self.suspects.pop()
+        {
+            self.look_at(slot, scenario, depth)?;
+        }
+        Ok(())
+    }
+
+    fn look_at(
+        &mut self,
+        slot: &mut Slot<'_>,
+        scenario: Scenario,
+        depth: usize,
+    ) -> Result<(), ExploreError> {
+        let is_known = |problem: &Problem| {
+            let mut known = self.findings.iter();
+            known.any(|known| known.key() == problem.key())
+        };
+        let Some(confirmed) = slot.confirm(&scenario, &is_known)? else {
+            return Ok(());
+        };
+        for problem in confirmed.problems {
+            self.findings.push(Finding {
+                problem,
+                scenario: scenario.clone(),
+                ending: confirmed.ending.clone(),
+                depth,
+            });
+        }
+        Ok(())
+    }
+
+    /// Looks at the input that reached the target, whatever the time; what else there was no time for is a loss.
+    pub fn close(&mut self, slot: &mut Slot<'_>, verdict: &Verdict) -> Result<(), ExploreError> {
+        if let Verdict::Covered { scenario, .. } = verdict {
+            self.look_at(slot, scenario.clone(), 0)?;
+        }
+        self.look_at_suspects(slot)?;
+        if !self.suspects.is_empty() {
+            let name = "(crashes that there was no time to look at)".to_owned();
+            self.losses.insert(name, self.suspects.len() as u64);
+        }
+        Ok(())
     }
 
     /// Tries ways, those of different runs at the same time.
@@ -312,13 +360,12 @@ impl Search<'_> {
     fn note_end(&mut self, child: &Child) {
         let decisions = &child.traced.decisions;
         let site = decisions.last().map(|decision| decision.site);
-        let is_known = self.crashes.iter().any(|known| known.site == site);
-        if matches!(child.end, End::Signal(_)) && !is_known && self.crashes.len() < CRASHES {
-            self.crashes.push(Crash {
-                scenario: child.scenario.clone(),
-                depth: decisions.len(),
-                site,
-            });
+        if matches!(child.end, End::Signal(_))
+            && self.crashes.len() < CRASHES
+            && self.crashes.insert(site)
+        {
+            let suspect = (child.scenario.clone(), decisions.len());
+            self.suspects.push(suspect);
         }
     }
 

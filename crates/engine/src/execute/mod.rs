@@ -19,7 +19,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
 
@@ -125,6 +125,8 @@ pub struct Executor {
     serving: Serving,
     /// Whether the last run wrote more than a pipe holds: then the next one may, too.
     is_eager: bool,
+    /// When runs end at the latest.
+    until: Option<Instant>,
     /// Removed at the end.
     _scratch: Temporary,
 }
@@ -190,8 +192,14 @@ impl Executor {
             cell: None,
             serving,
             is_eager: false,
+            until: None,
             _scratch: scratch,
         })
+    }
+
+    /// From now on no run goes on after that, whatever time it has otherwise.
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.until = until;
     }
 
     /// The working directory of all runs, as the program sees it: files of a scenario have names relative to it.
@@ -447,8 +455,12 @@ impl Executor {
     }
 
     fn bounds(&self) -> Bounds {
+        let left = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = self.settings.timeout;
         Bounds {
-            timeout: self.settings.timeout,
+            timeout: left.map_or(timeout, |left| left.min(timeout)),
             memory: self.settings.memory,
             processes: self.settings.limits.processes,
             output: self.settings.output,

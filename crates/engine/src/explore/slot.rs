@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Instant;
 
 use parallax_abi::SiteId;
 use parallax_solver::{Answer, Constraint, Model, Statistics};
@@ -141,6 +142,11 @@ impl<'e> Slot<'e> {
         self.worker.confirm(scenario, is_known)
     }
 
+    /// See [`Worker::end_by`].
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.worker.end_by(until);
+    }
+
     /// Runs of any build.
     pub fn runs(&self) -> u64 {
         self.worker.runs()
@@ -168,7 +174,7 @@ impl<'e> Slot<'e> {
         self.worker.cover(scenario)
     }
 
-    /// Tries all ways of a group.
+    /// Tries all ways of a group, as long as there is time.
     pub fn work(&mut self, work: Work<'_>) -> Result<Done, ExploreError> {
         let (traced, again) = match work.traced {
             Some(traced) => (traced, None),
@@ -182,6 +188,9 @@ impl<'e> Slot<'e> {
         let mut attempts = Vec::new();
         let mut made: HashSet<Scenario> = HashSet::new();
         for candidate in work.candidates {
+            if self.worker.is_late() {
+                break;
+            }
             let wanted = Wanted {
                 traced: &traced,
                 sites: self.sites,
@@ -328,7 +337,7 @@ fn regenerate(
                 }
             }
         }
-        match path.solve(path.len(), goal, None) {
+        match path.solve(path.len(), goal, Some(worker.limits())) {
             Answer::Sat(model) => return Some(model),
             Answer::Unsat(core) if given_up.len() < MOST => {
                 given_up.push(owners[*core.constraints.last()?]);

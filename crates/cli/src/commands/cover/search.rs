@@ -486,6 +486,10 @@ impl Observer for Looking<'_, '_> {
         is_late || self.error.is_some() || self.means.is_over() || self.watcher.is_over()
     }
 
+    fn end(&self) -> Option<Instant> {
+        [self.end, self.means.end].into_iter().flatten().min()
+    }
+
     fn ran(&mut self, reached: &Reached<'_>) {
         if self.error.is_none()
             && let Err(failure) = self.keep(reached)
