@@ -91,7 +91,7 @@ pub struct Arguments {
 
 /// A kind of input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Input {
+pub enum Input {
     Argv,
     Argc,
     Stdin,
@@ -121,7 +121,7 @@ impl FromStr for Input {
 }
 
 /// All kinds together.
-fn symbolic(inputs: &[Input]) -> Symbolic {
+pub fn symbolic(inputs: &[Input]) -> Symbolic {
     let mut symbolic = Symbolic::default();
     for input in inputs {
         match input {

@@ -1,5 +1,6 @@
 //! The ways in which a run could have come nearer to the target.
 
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
@@ -69,11 +70,9 @@ impl Search<'_> {
         let mut nearest = vec![Nearest::default(); aims.len()];
         let generation = self.runs[run as usize].generation;
         let mut standings = Standings::new(self.analysis, self.sites, traced);
-        for (index, place) in places(self.sites, traced)
-            .into_iter()
-            .enumerate()
-            .take(MOST_WAYS)
-        {
+        let is_near = self.near_decisions(&aims, traced);
+        let places = places(self.sites, traced).into_iter().enumerate();
+        for (index, place) in places.filter(|(index, _)| is_near(*index)) {
             let decision = &traced.decisions[index];
             let standing = standings.of(decision);
             for (aim, nearest) in aims.iter().zip(&mut nearest) {
@@ -175,6 +174,40 @@ impl Search<'_> {
         for (edit, far) in structure::changes(scenario, traced, near) {
             self.offer_edit(aim, run, edit, Means::Structure, distance + far);
         }
+    }
+
+    /// Which decisions of a run ways are offered at: all, or of a long run those that are nearest to one of the aims. A server
+    /// decides much before it comes to its first request.
+    fn near_decisions(&self, aims: &[usize], traced: &Traced) -> impl Fn(usize) -> bool + use<> {
+        let count = traced.decisions.len();
+        let mut chosen = vec![count <= MOST_WAYS; count];
+        if count > MOST_WAYS {
+            let mut standings = Standings::new(self.analysis, self.sites, traced);
+            // Loops decide the same a thousand times.
+            let mut known: HashMap<(SiteId, u32), u32> = HashMap::new();
+            let mut order: Vec<(u32, usize)> = Vec::new();
+            for (index, decision) in traced.decisions.iter().enumerate() {
+                let place = (decision.site, decision.context);
+                let distance = *known.entry(place).or_insert_with(|| {
+                    let standing = standings.of(decision);
+                    let others = others(self.sites, decision, index as u32).into_iter();
+                    let values = others.map(|(_, value)| value).chain([decision.value]);
+                    let nearest = |value: u128| {
+                        let guides = aims.iter().map(|aim| &self.aims[*aim].guide);
+                        guides
+                            .filter_map(|guide| guide.behind(&standing, value))
+                            .min()
+                    };
+                    values.filter_map(nearest).min().unwrap_or(UNKNOWN)
+                });
+                order.push((distance, index));
+            }
+            order.sort_unstable();
+            for (_, index) in &order[..MOST_WAYS] {
+                chosen[*index] = true;
+            }
+        }
+        move |index| chosen[index]
     }
 
     /// Offers a change that no solver makes.

@@ -321,7 +321,7 @@ fn regenerate(
 ) -> Option<Model> {
     /// Decisions that are given up at most, and length of a path that this is done for.
     const MOST: usize = 8;
-    const LONGEST: usize = 4096;
+    const LONGEST: usize = 1 << 16;
     if prefix > LONGEST {
         return None;
     }

@@ -45,7 +45,11 @@ impl<'c> Campaign<'c> {
         scope: &Scope,
         found: &'c Found,
     ) -> Result<Campaign<'c>, Failure> {
-        let mut conditions = format!("{VERSION}\n{:?}", arguments.left_out());
+        let mut conditions = format!(
+            "{VERSION}\n{:?}\n{:?}",
+            arguments.left_out(),
+            arguments.symbolic
+        );
         for subject in &found.subjects {
             let suite = Suite::read(store, &subject.path)?;
             for test in suite.tests.iter().filter(|test| test.is_given) {

@@ -27,6 +27,7 @@ use super::patch::Wish;
 use super::project::ProjectArguments;
 use super::search::Budget;
 use super::shared;
+use crate::commands::trace::{Input, symbolic};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::parse_time;
@@ -94,6 +95,11 @@ pub struct Arguments {
     /// In a project: what test files are written as (default: test.template of parallax.toml, else sh)
     #[arg(long, value_enum, value_name = "FORMAT")]
     tests: Option<Tests>,
+
+    /// Which input may be changed: argv (bytes of the arguments), argc (their number), stdin, files, streams (sockets
+    /// and pipes), env:NAME (default: all of it; for a server, whose files are its configuration, all but files)
+    #[arg(long, value_delimiter = ',', value_name = "INPUTS")]
+    symbolic: Vec<Input>,
 
     /// Leave out parts of the search: preconditions, pointers, regenerate, switch, structure, splice, survey
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = parse_heuristic)]
@@ -186,13 +192,21 @@ impl Arguments {
         budget: Budget,
         shape: Shape,
         variables: Vec<Vec<u8>>,
+        is_server: bool,
     ) -> explore::Options {
+        let input = match self.symbolic.as_slice() {
+            [] => Symbolic {
+                environment: variables,
+                files: !is_server,
+                ..Symbolic::ALL
+            },
+            chosen => symbolic(chosen),
+        };
         explore::Options {
             shape,
             symbolic: Symbolic {
-                environment: variables,
                 following: true,
-                ..Symbolic::ALL
+                ..input
             },
             runs: budget.runs,
             time: budget.time,

@@ -105,6 +105,9 @@ pub fn search(
             means.for_searching(),
             Shape::Bounded(Bounds::default()),
             cover::variables(&analysis, means.variables.to_vec()),
+            candidates
+                .iter()
+                .all(|one| one.scenario.listening.is_some()),
         ),
         without: arguments.left_out(),
     };

@@ -51,6 +51,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
             arguments.budget()?,
             shape.shape,
             cover::variables(&analysis, shape.environment),
+            false,
         ),
         without: arguments.left_out(),
     };
