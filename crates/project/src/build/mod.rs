@@ -11,6 +11,7 @@ mod key;
 mod lock;
 mod step;
 mod toolchain;
+mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use kept::Kept;
 use lock::Lock;
 use step::{Step, StepName};
 pub use toolchain::Toolchain;
+pub use trial::{Trial, Tried};
 
 /// A finished build.
 #[derive(Clone, Debug)]
@@ -114,7 +116,11 @@ impl<'p> Builds<'p> {
 
     /// Removes all builds of the project, whatever they were made with.
     pub fn remove_all(&self) -> Result<(), BuildError> {
-        let folder = self.folder()?;
+        self.remove_folder(self.folder_of(trial::FOLDER)?)?;
+        self.remove_folder(self.folder()?)
+    }
+
+    fn remove_folder(&self, folder: PathBuf) -> Result<(), BuildError> {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 let _lock = Lock::take(&entry.path(), || ())?;
@@ -140,16 +146,23 @@ impl<'p> Builds<'p> {
     }
 
     fn folder(&self) -> Result<PathBuf, BuildError> {
-        let folder = self.project.state().map_err(Box::new)?.join("builds");
+        self.folder_of("builds")
+    }
+
+    fn folder_of(&self, kind: &str) -> Result<PathBuf, BuildError> {
+        let folder = self.project.state().map_err(Box::new)?.join(kind);
         fs::create_dir_all(&folder).map_err(BuildError::io(&folder))?;
         Ok(folder)
     }
 
     fn directory(&self, revision: &Revision) -> Result<PathBuf, BuildError> {
-        let key = key::key(revision, &self.project.config.build, |name| {
+        Ok(self.folder()?.join(self.key(revision)))
+    }
+
+    fn key(&self, revision: &Revision) -> String {
+        key::key(revision, &self.project.config.build, |name| {
             std::env::var_os(name)
-        });
-        Ok(self.folder()?.join(key))
+        })
     }
 
     fn read(&self, revision: &Revision, directory: &Path) -> Option<Build> {
@@ -218,6 +231,7 @@ impl<'p> Builds<'p> {
                 directory: &source,
                 environment: &environment,
                 logs: &logs,
+                stop: None,
             };
             step.run(watch)?;
         }

@@ -41,6 +41,8 @@ pub(super) struct Step<'a> {
     pub directory: &'a Path,
     pub environment: &'a [(String, String)],
     pub logs: &'a Path,
+    /// Whether to give up; if nobody asks for that, the command goes on to its end.
+    pub stop: Option<&'a dyn Fn() -> bool>,
 }
 
 /// Set by a `make` around us for its own children, or by git for hooks; a build must not see them.
@@ -111,6 +113,10 @@ impl Step<'_> {
         for name in REMOVED {
             command.env_remove(name);
         }
+        if self.stop.is_some() {
+            // So that all that it started can be ended with it.
+            command.process_group(0);
+        }
         command.envs(self.environment.iter().map(|(name, value)| (name, value)));
         // Safety: a single system call between fork and exec.
         unsafe {
@@ -139,6 +145,11 @@ impl Step<'_> {
         loop {
             if let Some(status) = child.try_wait().map_err(failed)? {
                 return Ok(status);
+            }
+            if self.stop.is_some_and(|stop| stop()) {
+                // Safety: the group that the child was made the leader of, and that it is not waited for yet.
+                unsafe { libc::kill(-(child.id() as libc::pid_t), libc::SIGKILL) };
+                return child.wait().map_err(failed);
             }
             std::thread::sleep(pause);
             pause = (pause * 2).min(INTERVAL);

@@ -68,7 +68,11 @@ impl Repository {
         Ok(modified)
     }
 
-    fn contents(&self, revision: &Revision, path: &str) -> Result<Vec<u8>, RevisionError> {
+    pub(super) fn contents(
+        &self,
+        revision: &Revision,
+        path: &str,
+    ) -> Result<Vec<u8>, RevisionError> {
         let mut show = command(self.top());
         show.args(["cat-file", "blob", &format!("{}:{path}", revision.id)]);
         let mut bytes = output(show)?;
@@ -99,7 +103,7 @@ fn parse(diff: &str, prefix: &Path) -> Vec<Change> {
                 lines: Vec::new(),
             });
         } else if let Some(hunk) = line.strip_prefix("@@ ") {
-            let (removed, (first, added)) = spans(hunk);
+            let ((_, removed), (first, added)) = spans(hunk);
             rest = removed + added;
             if let Some(change) = &mut current {
                 change.lines.extend(first..first + added);
@@ -111,8 +115,8 @@ fn parse(diff: &str, prefix: &Path) -> Vec<Change> {
     changes
 }
 
-/// Of a hunk's head: how many lines went, the first that came and how many.
-fn spans(head: &str) -> (u32, (u32, u32)) {
+/// Of a hunk's head: the first line that went and how many, the first that came and how many.
+pub(super) fn spans(head: &str) -> ((u32, u32), (u32, u32)) {
     let span = |word: Option<&str>, sign: char| {
         let text = word
             .and_then(|word| word.strip_prefix(sign))
@@ -121,8 +125,7 @@ fn spans(head: &str) -> (u32, (u32, u32)) {
         (first.parse().unwrap_or(0), count.parse().unwrap_or(0))
     };
     let mut words = head.split(' ');
-    let (_, removed) = span(words.next(), '-');
-    (removed, span(words.next(), '+'))
+    (span(words.next(), '-'), span(words.next(), '+'))
 }
 
 #[cfg(test)]

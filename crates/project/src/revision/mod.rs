@@ -9,6 +9,7 @@ mod changes;
 mod copy;
 mod generated;
 mod git;
+mod hunks;
 mod submodules;
 
 use std::io;
@@ -22,6 +23,7 @@ use crate::tools::is_on_path;
 pub use changes::{Change, Modified};
 use copy::Snapshot;
 pub use git::Repository;
+pub use hunks::{Hunk, Patch, Span};
 
 /// What the user typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
