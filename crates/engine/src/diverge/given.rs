@@ -52,7 +52,15 @@ impl Diverger<'_> {
                 continue;
             }
             let seed = Arc::new(seed.clone());
-            let met = self.meet((*seed).clone(), &seed, Phase::Given, None, observer)?;
+            let met = self.meet((*seed).clone(), &seed, Phase::Given, None, observer);
+            let met = match met {
+                // One of many that cannot be laid out here is no reason to do without the others.
+                Err(error) if self.options.seeds.len() > 1 => {
+                    observer.left_out(index, &error);
+                    None
+                }
+                met => met?,
+            };
             let Some((_, _, walk)) = met else {
                 observer.settled(index);
                 continue;

@@ -43,6 +43,8 @@ pub trait Observer {
     fn found(&mut self, cluster: &Cluster);
     /// One of the scenarios that were given, by number, has been compared on: everything about it was asked.
     fn settled(&mut self, _seed: usize) {}
+    /// One of them cannot be run.
+    fn left_out(&mut self, _seed: usize, _error: &DivergeError) {}
     /// Whether to end now.
     fn stop(&self) -> bool;
 }
