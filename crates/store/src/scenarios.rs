@@ -23,16 +23,19 @@ pub enum Origin {
     Imported,
     /// Parallax made it, to run code that nothing else ran.
     Covering,
+    /// Parallax made it: two versions of the program do different things with it.
+    Diverging,
     /// Parallax made it.
     Generated,
 }
 
 impl Origin {
-    pub const ALL: [Origin; 5] = [
+    pub const ALL: [Origin; 6] = [
         Origin::Recorded,
         Origin::Added,
         Origin::Imported,
         Origin::Covering,
+        Origin::Diverging,
         Origin::Generated,
     ];
 
@@ -42,6 +45,7 @@ impl Origin {
             Origin::Added => "added",
             Origin::Imported => "imported",
             Origin::Covering => "covering",
+            Origin::Diverging => "diverging",
             Origin::Generated => "generated",
         }
     }
