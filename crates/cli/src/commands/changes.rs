@@ -10,8 +10,8 @@ use parallax_analysis::lines::normalise;
 use parallax_analysis::sequence::{ChangeGraph, Changes, FileChange, Interactions, same_lines};
 use parallax_capture::Variant;
 
-use super::diverge::texts;
 use super::shared;
+use super::versions::texts;
 use crate::failure::Failure;
 
 /// One version, analysed.

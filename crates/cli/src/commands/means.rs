@@ -1,5 +1,6 @@
 //! What every search is given besides its seeds and its budget: threads, limits of a single run, where results go.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,8 +13,6 @@ use super::shared;
 use crate::console::{self, Palette};
 use crate::size::{parse_bytes, parse_seconds};
 
-/// How long a search goes on whose end nobody has asked for.
-pub const DEFAULT_TIME: Duration = Duration::from_secs(60);
 /// Traces that a search keeps in memory.
 pub const TRACE_MEMORY: u64 = 512 << 20;
 
@@ -53,6 +52,25 @@ pub struct Means {
 }
 
 impl Means {
+    /// The words that ask another command for the same.
+    pub fn words(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![
+            "--jobs".into(),
+            self.jobs().to_string().into(),
+            "--timeout".into(),
+            self.timeout.as_secs_f64().to_string().into(),
+            "--memory".into(),
+            self.memory.to_string().into(),
+        ];
+        let flags = [
+            (self.no_sanitizers, "--no-sanitizers"),
+            (self.no_sandbox, "--no-sandbox"),
+        ];
+        let set = flags.into_iter().filter(|(is_set, _)| *is_set);
+        words.extend(set.map(|(_, flag)| flag.into()));
+        words
+    }
+
     pub fn jobs(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         self.jobs.unwrap_or_else(processors)

@@ -28,4 +28,5 @@ mod stored;
 pub mod targets;
 pub mod trace;
 pub mod variant;
+pub mod versions;
 pub mod why;

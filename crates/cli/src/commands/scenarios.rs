@@ -17,12 +17,13 @@ use crate::size::{counted, show_bytes, show_count};
 
 /// What the project or the user gave: explorations start from it, and it is what covered code is covered by.
 pub const SEEDS: [Origin; 3] = [Origin::Recorded, Origin::Added, Origin::Imported];
-/// What is worth listing: also inputs that were made because they cover something.
-pub const KEPT: [Origin; 4] = [
+/// What is worth listing: also inputs that were made because they cover something, or show a difference between versions.
+pub const KEPT: [Origin; 5] = [
     Origin::Recorded,
     Origin::Added,
     Origin::Imported,
     Origin::Covering,
+    Origin::Diverging,
 ];
 
 /// List scenarios: command line, size, blocks covered, and which test made them

@@ -107,15 +107,13 @@ impl End {
             Ended::Stopped => None,
         }
     }
-}
 
-impl Outcome {
-    /// Whether a search with this budget would come to nothing else.
-    fn covers(&self, asked: &Budget) -> bool {
-        match self.end {
+    /// Whether a search that ended so with one budget would come to nothing else with another.
+    pub fn covers(self, had: Budget, asked: Budget) -> bool {
+        match self {
             End::Exhausted => true,
-            End::Runs => asked.runs.is_some() && asked.runs <= self.budget.runs,
-            End::Time => asked.time.is_some() && asked.time <= self.budget.time,
+            End::Runs => asked.runs.is_some() && asked.runs <= had.runs,
+            End::Time => asked.time.is_some() && asked.time <= had.time,
         }
     }
 }
@@ -160,7 +158,10 @@ impl<'s> Search<'s> {
     pub fn finished(&self) -> Option<Outcome> {
         // What another version wrote is no reason not to work.
         let outcome: Outcome = serde_json::from_str(self.work.outcome()?).ok()?;
-        outcome.covers(&self.budget).then_some(outcome)
+        outcome
+            .end
+            .covers(outcome.budget, self.budget)
+            .then_some(outcome)
     }
 
     /// Whether another process has begun it.

@@ -20,6 +20,7 @@ pub mod ledger;
 mod outcome;
 pub mod record;
 pub mod replay;
+pub mod sarif;
 pub mod scenario;
 pub mod search;
 pub mod source;

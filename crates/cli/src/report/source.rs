@@ -37,6 +37,14 @@ impl<'a> Places<'a> {
         }
     }
 
+    /// Paths are shown relative to this folder.
+    pub fn below(sites: &'a SiteMap, top: &Path) -> Places<'a> {
+        Places {
+            base: Base(Some(top.to_owned())),
+            ..Places::new(sites)
+        }
+    }
+
     pub fn elsewhere(&self) -> Option<&Path> {
         self.base.elsewhere()
     }

@@ -14,6 +14,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::FromArgMatches as _;
 use parallax_analysis::{Analysis, ModuleCode};
 use parallax_engine::cover::Heuristic;
 use parallax_engine::cover::map::NoTarget;
@@ -32,6 +33,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::parse_time;
 pub use campaign::Campaign;
+pub use project::reach;
 
 /// Find inputs that reach given lines, or the changed lines that no test reaches
 ///
@@ -162,12 +164,21 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 /// Whether a word means revisions, and no program.
-fn is_range(word: &OsStr) -> bool {
+pub fn is_range(word: &OsStr) -> bool {
     let text = word.to_string_lossy();
     !Path::new(word).exists() && text.contains("..") && !text.starts_with(['/', '.'])
 }
 
 impl Arguments {
+    /// As words of a command line say.
+    pub fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
+        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("cover"));
+        let words = std::iter::once("cover".into()).chain(words.iter().cloned());
+        let matches = command.try_get_matches_from(words);
+        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+        parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    }
+
     /// How long the search for one line may take.
     fn budget(&self) -> Result<Budget, Failure> {
         Budget::or_of_project(self.time, self.runs)

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use parallax_project::Project;
+use parallax_store::Store;
 
 use super::campaign::Campaign;
 use super::search::{Means, search};
@@ -28,17 +29,7 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     let project = arguments.project.find()?;
     let budget = Budget::or(arguments.time, arguments.runs, &project.config.budget);
     let format = format(arguments, &project)?;
-    let mut scope = Scope::of_project(&project, wish)?;
-    scope.subjects.retain(|subject| {
-        let name = Path::new(&subject.name);
-        let is_it =
-            |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
-        arguments.only.is_empty() || arguments.only.iter().any(is_it)
-    });
-    if scope.subjects.is_empty() {
-        let message = "the project has no such program";
-        return Err(Failure::new(Exit::Usage, message).hint("parallax build shows its programs"));
-    }
+    let scope = scope(arguments, &project, wish)?;
     let store = stored::open()?;
     let in_use = store.begin("parallax cover")?;
     let found = scope.find(Some(&store))?;
@@ -58,8 +49,7 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
         true => arguments.means.output("cover", Path::new("tests")),
         false => stored::directory().join("cover").join("tests"),
     };
-    let variables = project.config.inputs.environment.iter();
-    let variables: Vec<Vec<u8>> = variables.map(|name| name.clone().into_bytes()).collect();
+    let variables = variables(&project);
     let means = Means {
         arguments,
         budget,
@@ -70,18 +60,7 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
         end: arguments.total.map(|total| started + total),
     };
     let mut watcher = Watcher::new(Vec::new(), arguments.total);
-    let tests = sizes(&found, &store)?;
-    for round in 0..PROGRAMS {
-        for (subject, targets) in assigned(&campaign, &tests, round) {
-            if watch::interrupted() {
-                break;
-            }
-            if let Err(failure) = search(&means, &mut campaign, subject, &targets, &mut watcher) {
-                console::print_error(&failure.render(&Palette));
-                notes::say(&format!("{} is left out", found.subjects[subject].name));
-            }
-        }
-    }
+    search_all(&means, &mut campaign, &mut watcher)?;
     watcher.finish(&[])?;
     let shown = report::Shown {
         campaign: &campaign,
@@ -100,8 +79,78 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// Searches for inputs that reach what a range changes, and keeps them as scenarios: for commands that start from such. Prints
+/// nothing.
+pub fn reach(
+    arguments: &Arguments,
+    project: &Project,
+    range: Option<&str>,
+    store: &Store,
+    watcher: &mut Watcher,
+) -> Result<(), Failure> {
+    let scope = scope(arguments, project, &Wish::Patch(range.map(str::to_owned)))?;
+    let found = scope.find(Some(store))?;
+    let budget = arguments.budget()?;
+    let mut campaign = Campaign::new(arguments, budget, store, &scope, &found)?;
+    let variables = variables(project);
+    let means = Means {
+        arguments,
+        budget,
+        store,
+        scope: &scope,
+        variables: &variables,
+        tests: None,
+        end: arguments.total.map(|total| Instant::now() + total),
+    };
+    search_all(&means, &mut campaign, watcher)
+}
+
+/// What is asked about, in the programs that are wanted.
+fn scope(arguments: &Arguments, project: &Project, wish: &Wish) -> Result<Scope, Failure> {
+    let mut scope = Scope::of_project(project, wish)?;
+    scope.subjects.retain(|subject| {
+        let name = Path::new(&subject.name);
+        let is_it =
+            |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
+        arguments.only.is_empty() || arguments.only.iter().any(is_it)
+    });
+    match scope.subjects.is_empty() {
+        true => Err(Failure::new(Exit::Usage, "the project has no such program")
+            .hint("parallax build shows its programs")),
+        false => Ok(scope),
+    }
+}
+
+/// Environment variables that are input.
+fn variables(project: &Project) -> Vec<Vec<u8>> {
+    let variables = project.config.inputs.environment.iter();
+    variables.map(|name| name.clone().into_bytes()).collect()
+}
+
+/// Searches for all open targets, each in the programs where that promises most.
+fn search_all(
+    means: &Means<'_>,
+    campaign: &mut Campaign<'_>,
+    watcher: &mut Watcher,
+) -> Result<(), Failure> {
+    let tests = sizes(campaign.found, means.store)?;
+    for round in 0..PROGRAMS {
+        for (subject, targets) in assigned(campaign, &tests, round) {
+            if watch::interrupted() {
+                break;
+            }
+            if let Err(failure) = search(means, campaign, subject, &targets, watcher) {
+                console::print_error(&failure.render(&Palette));
+                let name = &campaign.found.subjects[subject].name;
+                notes::say(&format!("{name} is left out"));
+            }
+        }
+    }
+    Ok(())
+}
+
 /// How many scenarios there are of each program.
-fn sizes(found: &Found, store: &parallax_store::Store) -> Result<Vec<usize>, Failure> {
+fn sizes(found: &Found, store: &Store) -> Result<Vec<usize>, Failure> {
     let size = |subject: &crate::commands::patch::Subject| {
         Suite::read(store, &subject.path).map(|suite| suite.tests.len())
     };

@@ -54,6 +54,15 @@ pub struct StartArguments {
     sym_file: Vec<OsString>,
 }
 
+impl StartArguments {
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        let is_described =
+            !self.groups.0.is_empty() || self.sym_stdin.is_some() || !self.sym_file.is_empty();
+        self.given.is_empty() && !is_described
+    }
+}
+
 /// A command line with its input.
 pub struct Given {
     pub scenario: Scenario,

@@ -24,6 +24,11 @@ pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
 }
 
+/// Asks for an end, as the user would.
+pub fn interrupt() {
+    INTERRUPTED.store(true, Ordering::Relaxed);
+}
+
 /// Plain lines of progress come no more often than this.
 const LINES: Duration = Duration::from_secs(30);
 

@@ -1,6 +1,6 @@
 //! From lines to targets, over all programs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use parallax_analysis::seeds::Executed as _;
 use parallax_analysis::{BlockId, FunctionId, Program};
 use parallax_capture::Variant;
 use parallax_engine::cover::Counts;
+use parallax_engine::coverage::Counter;
 use parallax_engine::sites::read_tables;
 use parallax_store::Store;
 
@@ -111,6 +112,32 @@ impl Gathered {
         }
         (targets, skipped)
     }
+}
+
+/// The counters of the code that is wanted, in the first program.
+pub fn counters(scope: &Scope) -> Result<HashSet<Counter>, Failure> {
+    let path = &scope.subjects[0].path;
+    let derived = shared::derive(&shared::read(path)?, Variant::Covered)?;
+    let program = Program::link(shared::read_code(&derived)?);
+    let lines = Lines::new(&program);
+    let counts = Counts::new(&program, &read_tables(&derived.path, &derived.libraries)?);
+    let look = Look {
+        scope,
+        texts: texts(&lines, scope),
+        program: &program,
+        lines: &lines,
+        ran: vec![0; program.functions.len()],
+        counts: &counts,
+        suite: &Suite::default(),
+        subject: 0,
+    };
+    let mut known = BTreeMap::new();
+    for (file, line) in scope.wanted.iter().flatten() {
+        look.line(file, *line, &mut known);
+    }
+    let places = known.into_values().flat_map(|line| line.places);
+    let blocks: Vec<BlockId> = places.flat_map(|place| place.blocks).collect();
+    Ok(counts.of(&blocks))
 }
 
 /// One program, ready to be asked about lines.

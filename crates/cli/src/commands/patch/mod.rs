@@ -6,7 +6,7 @@
 mod lines;
 mod suite;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use parallax_analysis::BlockId;
@@ -20,6 +20,7 @@ use super::scenarios::{KEPT, SEEDS};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use lines::Gathered;
+use parallax_engine::coverage::Counter;
 pub use suite::{Suite, Test};
 
 /// Which lines are meant.
@@ -235,8 +236,28 @@ impl Scope {
     }
 }
 
+/// The counters of the code on these lines of a captured program, whose source is below `source`.
+pub fn counters(
+    program: &Path,
+    source: &Path,
+    lines: Vec<(String, u32)>,
+) -> Result<HashSet<Counter>, Failure> {
+    let scope = Scope {
+        subjects: vec![Subject {
+            name: program.display().to_string(),
+            path: program.to_owned(),
+        }],
+        source: Some(source.to_owned()),
+        tree: None,
+        wanted: Some(lines),
+        revision: None,
+        counts: Box::new(|_| true),
+    };
+    lines::counters(&scope)
+}
+
 /// Whether a changed file can have code of C programs in it.
-fn is_source(file: &str) -> bool {
+pub fn is_source(file: &str) -> bool {
     const ENDINGS: [&str; 12] = [
         "c", "h", "y", "l", "def", "inc", "cc", "cpp", "cxx", "hh", "hpp", "in",
     ];

@@ -1,5 +1,6 @@
 //! The comparison as the document that all commands print.
 
+use parallax_engine::diverge::Summary;
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::diverge::walk::{Place, Version};
 use serde_json::{Value, json};
@@ -19,17 +20,6 @@ pub fn render_json(report: &DivergeReport) -> String {
             .map(|path| path.display().to_string());
         findings.push(finding(&mut places, number, cluster, kept));
     }
-    let silent = summary.silent_places.iter().map(|(place, count)| {
-        let mut value = divergence(&mut places, place);
-        value["count"] = json!(count);
-        value
-    });
-    let silent: Vec<Value> = silent.collect();
-    let divergences = |name: &str| {
-        let mut phases = summary.divergences.iter();
-        let found = phases.find(|(phase, _)| phase.name() == name);
-        found.map_or(0, |(_, count)| *count)
-    };
     Document {
         command: "diverge",
         runs: summary.runs,
@@ -39,7 +29,25 @@ pub fn render_json(report: &DivergeReport) -> String {
         losses: ranked(&summary.losses),
         findings,
         targets: Vec::new(),
-        statistics: json!({
+        statistics: statistics(summary, &mut places),
+    }
+    .render()
+}
+
+/// What was done.
+pub(super) fn statistics(summary: &Summary, places: &mut PlacesOfBoth<'_>) -> Value {
+    let silent = summary.silent_places.iter().map(|(place, count)| {
+        let mut value = divergence(places, place);
+        value["count"] = json!(count);
+        value
+    });
+    let silent: Vec<Value> = silent.collect();
+    let divergences = |name: &str| {
+        let mut phases = summary.divergences.iter();
+        let found = phases.find(|(phase, _)| phase.name() == name);
+        found.map_or(0, |(_, count)| *count)
+    };
+    json!({
             "scenarios": summary.scenarios,
             "executions": summary.executions,
             "divergences": {
@@ -61,12 +69,10 @@ pub fn render_json(report: &DivergeReport) -> String {
             "tracing_one_seconds": summary.cost.one.as_secs_f64(),
             "comparing_seconds": summary.cost.both.as_secs_f64(),
             "changed_functions": summary.changed,
-        }),
-    }
-    .render()
+    })
 }
 
-fn finding(
+pub(super) fn finding(
     places: &mut PlacesOfBoth<'_>,
     number: usize,
     cluster: &Cluster,

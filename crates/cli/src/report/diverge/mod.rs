@@ -1,6 +1,8 @@
 //! What a comparison of two versions came to.
 
 mod json;
+pub mod project;
+mod sarif;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -14,6 +16,7 @@ use super::source::Places;
 use crate::console::Palette;
 
 pub use json::render_json;
+pub use sarif::render_sarif;
 pub use text::render_text;
 
 /// Everything that is reported.
@@ -31,6 +34,11 @@ pub struct DivergeReport<'a> {
 
 /// What differs, in one line.
 pub fn headline(cluster: &Cluster) -> String {
+    headline_with(cluster, &message(cluster))
+}
+
+/// Likewise, with these words for what was seen.
+fn headline_with(cluster: &Cluster, message: &str) -> String {
     let class = match (cluster.class(), cluster.shown.golden) {
         (_, Some(Golden::Intended)) => Palette.good("intended"),
         (Class::Regression, _) | (_, Some(Golden::Regression)) => Palette.bad("regression"),
@@ -39,16 +47,21 @@ pub fn headline(cluster: &Cluster) -> String {
         (Class::Both, _) => Palette.warn("in both"),
         (Class::Silent, _) => Palette.dim("silent"),
     };
-    format!("{class} {}", message(cluster))
+    format!("{class} {message}")
 }
 
 /// What was seen, without styles.
-fn message(cluster: &Cluster) -> String {
+pub fn message(cluster: &Cluster) -> String {
+    message_with(cluster, &|file| file.to_owned())
+}
+
+/// Likewise, with names of files as `short` makes them.
+fn message_with(cluster: &Cluster, short: &dyn Fn(&str) -> String) -> String {
     let shown = &cluster.shown;
     match shown.problems.first() {
         Some(problem) => {
             let place = problem.location.as_ref();
-            let place = place.map(|place| format!(" at {}:{}", place.file, place.line));
+            let place = place.map(|place| format!(" at {}:{}", short(&place.file), place.line));
             let whose = match cluster.class() {
                 Class::Regression => " in the new version only",
                 Class::Fixed => " in the old version only",
@@ -93,6 +106,14 @@ impl<'a> PlacesOfBoth<'a> {
         }
     }
 
+    /// The sources of each version are below these.
+    fn below(versions: Versions<'a>, tops: Both<&Path>) -> PlacesOfBoth<'a> {
+        PlacesOfBoth {
+            old: Places::below(versions.sites.old, tops.old),
+            new: Places::below(versions.sites.new, tops.new),
+        }
+    }
+
     /// Where a difference begins: the place and its line, in a version that has it.
     fn of(&mut self, place: &Place, version: Version) -> Option<(String, Option<String>)> {
         let site = (*place.sites.get(version))?;
@@ -104,5 +125,17 @@ impl<'a> PlacesOfBoth<'a> {
             Version::New => &mut self.new,
         };
         Some((places.name(site), places.line(site)))
+    }
+
+    /// File and line of that place, in the new version if that has it.
+    fn spot(&self, place: &Place) -> Option<(String, u32)> {
+        let sides = [(place.sites.new, &self.new), (place.sites.old, &self.old)];
+        sides.into_iter().find_map(|(site, places)| {
+            let site = site.filter(|site| site.0 != 0)?;
+            let line = places.site(site)?.line;
+            let name = places.name(site);
+            let file = name.split(':').next().unwrap_or(&name);
+            (line > 0).then(|| (file.to_owned(), line))
+        })
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use parallax_engine::compare::{Difference, Line, end_in_words};
+use parallax_engine::diverge::Summary;
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::diverge::triage::{Class, Golden};
 use parallax_engine::diverge::walk::{Place, Version};
@@ -27,8 +28,35 @@ pub fn render_text(report: &DivergeReport) -> String {
         false => format!("{old} → {new}"),
     };
     let mut sheet = Sheet {
-        text: format!("{}: {}\n", Palette.heading(&what), verdict(report)),
+        text: format!(
+            "{}: {}\n",
+            Palette.heading(&what),
+            verdict(&summary.clusters)
+        ),
     };
+    rows(&mut sheet, summary);
+    let mut places = PlacesOfBoth::new(report.versions);
+    let mut text = sheet.text;
+    let program = report.names.new.to_string_lossy();
+    for cluster in &summary.clusters {
+        text.push('\n');
+        section(
+            &mut text,
+            &program,
+            &headline(cluster),
+            &mut places,
+            cluster,
+        );
+    }
+    silent_places(&mut text, &mut places, summary);
+    if !summary.clusters.is_empty() {
+        let _ = writeln!(text, "\ninputs are kept in {}", report.directory.display());
+    }
+    text
+}
+
+/// What was done, in rows.
+pub(super) fn rows(sheet: &mut Sheet, summary: &Summary) {
     sheet.row("changed", &changed(&summary.changed));
     sheet.row(
         "compared",
@@ -95,16 +123,14 @@ pub fn render_text(report: &DivergeReport) -> String {
         );
     }
     sheet.losses(&ranked(&summary.losses));
-    let mut places = PlacesOfBoth::new(report.versions);
-    let mut text = sheet.text;
-    for cluster in &summary.clusters {
-        text.push('\n');
-        section(&mut text, report, &mut places, cluster);
-    }
+}
+
+/// Where versions part without anything to be seen, if that is all that there is.
+pub(super) fn silent_places(text: &mut String, places: &mut PlacesOfBoth<'_>, summary: &Summary) {
     if !summary.silent_places.is_empty() && summary.clusters.is_empty() {
         text.push_str("\nparted without a difference that can be seen:\n");
         for (place, count) in summary.silent_places.iter().take(LISTED) {
-            let place = whereabouts(&mut places, place);
+            let place = whereabouts(places, place);
             let _ = writeln!(
                 text,
                 "  {place}  {}",
@@ -112,28 +138,28 @@ pub fn render_text(report: &DivergeReport) -> String {
             );
         }
     }
-    if !summary.clusters.is_empty() {
-        let _ = writeln!(text, "\ninputs are kept in {}", report.directory.display());
-    }
-    text
 }
 
-fn verdict(report: &DivergeReport) -> String {
-    let summary = report.summary;
-    if summary.clusters.is_empty() {
+/// How many of what.
+pub(super) fn verdict<'c>(clusters: impl IntoIterator<Item = &'c Cluster>) -> String {
+    let clusters: Vec<&Cluster> = clusters.into_iter().collect();
+    if clusters.is_empty() {
         return Palette.good("nothing differs");
     }
-    let intended = |cluster: &&Cluster| cluster.shown.golden == Some(Golden::Intended);
-    let regression = |cluster: &&Cluster| {
+    let intended = |cluster: &Cluster| cluster.shown.golden == Some(Golden::Intended);
+    let regression = |cluster: &Cluster| {
         !intended(cluster)
             && (cluster.class() == Class::Regression
                 || cluster.shown.golden == Some(Golden::Regression))
     };
-    let count = |is: &dyn Fn(&&Cluster) -> bool| summary.clusters.iter().filter(is).count() as u64;
+    let count = |is: &dyn Fn(&Cluster) -> bool| {
+        let found = clusters.iter().filter(|cluster| is(cluster));
+        found.count() as u64
+    };
     let regressions = count(&regression);
     let fixed = count(&|cluster| cluster.class() == Class::Fixed);
     let intended = count(&intended);
-    let rest = summary.clusters.len() as u64 - regressions - fixed - intended;
+    let rest = clusters.len() as u64 - regressions - fixed - intended;
     let mut parts = Vec::new();
     if regressions > 0 {
         parts.push(Palette.bad(&counted(regressions, "regression")));
@@ -162,9 +188,10 @@ fn changed(names: &[String]) -> String {
 }
 
 /// One cluster: what, on which input, what each version does, and where they part.
-fn section(
+pub(super) fn section(
     text: &mut String,
-    report: &DivergeReport,
+    program: &str,
+    headline: &str,
     places: &mut PlacesOfBoth<'_>,
     cluster: &Cluster,
 ) {
@@ -173,10 +200,9 @@ fn section(
         1 => String::new(),
         count => Palette.dim(&format!("  ({} show it)", counted(count, "input"))),
     };
-    let _ = writeln!(text, "{}{more}", headline(cluster));
-    let program = report.names.new.to_string_lossy();
+    let _ = writeln!(text, "{headline}{more}");
     let room = width().saturating_sub(4);
-    let _ = writeln!(text, "  {}", command_line(&program, &cluster.scenario));
+    let _ = writeln!(text, "  {}", command_line(program, &cluster.scenario));
     for (name, bytes) in inputs(&cluster.scenario) {
         let _ = writeln!(
             text,

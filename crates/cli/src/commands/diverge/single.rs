@@ -1,0 +1,147 @@
+//! Two programs, or one with two versions in its source, and one command line.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use parallax_annotate::Side;
+use parallax_engine::archive::Archive;
+use parallax_engine::diverge::clusters::Cluster;
+use parallax_engine::diverge::walk::Both;
+use parallax_engine::diverge::{Diverger, Observer, Progress, Subjects, Versions};
+use parallax_engine::explore::{Bounds, Shape};
+use parallax_engine::scenario::Scenario;
+
+use super::{Arguments, Format, progress_line};
+use crate::commands::explore::seed;
+use crate::commands::explore::watch::{self, Watcher};
+use crate::commands::shared;
+use crate::commands::versions::Version;
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::diverge::{self as report, DivergeReport};
+
+/// What a comparison starts from.
+struct Start {
+    seeds: Vec<Scenario>,
+    shape: Shape,
+    /// Names of the symbolic environment variables.
+    environment: Vec<Vec<u8>>,
+}
+
+fn start(arguments: &Arguments) -> Result<Start, Failure> {
+    if !arguments.seeds.is_empty() {
+        let seeds = seed::read_all(&arguments.seeds)?;
+        let names = seeds.iter().flat_map(|seed| seed.env.keys());
+        let names: BTreeSet<Vec<u8>> = names.map(|name| name.0.clone()).collect();
+        return Ok(Start {
+            shape: Shape::Bounded(Bounds::around(&seeds)),
+            environment: names.into_iter().collect(),
+            seeds,
+        });
+    }
+    let seed = seed::shape(&arguments.start, &arguments.arguments)?;
+    for note in &seed.notes {
+        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+    }
+    Ok(Start {
+        seeds: seed.shape.seeds(),
+        shape: seed.shape,
+        environment: seed.environment,
+    })
+}
+
+pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
+    if !arguments.only.is_empty() {
+        let message = "--program chooses among the programs of a project";
+        return Err(
+            Failure::new(Exit::Usage, message).hint("parallax diverge OLD..NEW --program NAME")
+        );
+    }
+    let Start {
+        seeds,
+        shape,
+        environment,
+    } = start(arguments)?;
+    let means = &arguments.means;
+    let (old, new) = match &arguments.new {
+        Some(new) => (Version::new(old_name, means)?, Version::new(new, means)?),
+        None => (
+            Version::annotated(old_name, Side::Old, means)?,
+            Version::annotated(old_name, Side::New, means)?,
+        ),
+    };
+    let new_name = arguments.new.as_deref().unwrap_or(old_name);
+    let golden = match &arguments.golden {
+        Some(path) => {
+            let program = shared::read(Path::new(path))?;
+            Some((std::path::absolute(path)?, means.checked(&program)))
+        }
+        None => None,
+    };
+    let subjects = Subjects {
+        programs: Both {
+            old: old.programs.clone(),
+            new: new.programs.clone(),
+        },
+        golden,
+    };
+    let budget = arguments.budget()?;
+    let options = arguments.options(new_name, budget, seeds, shape, environment);
+    let correspondence = Version::correspondence(&old, &new);
+    let versions = Versions {
+        sites: Both {
+            old: &old.sites,
+            new: &new.sites,
+        },
+        correspondence: &correspondence,
+    };
+    let output = means.output("diverge", new_name);
+    let archive = Archive::open(&output)?;
+    let mut watcher = Watcher::new(
+        vec![(output.clone(), subjects.programs.new.plain.clone())],
+        budget.time,
+    );
+    let diverger = Diverger::new(&subjects, &options, versions)?;
+    let summary = diverger.run(&mut watcher)?;
+    watcher.finish(&[])?;
+    let mut kept = Vec::new();
+    for cluster in &summary.clusters {
+        kept.push(archive.add_test(&cluster.scenario)?);
+    }
+    let report = DivergeReport {
+        names: Both {
+            old: old_name,
+            new: new_name,
+        },
+        is_annotated: arguments.new.is_none(),
+        summary: &summary,
+        versions,
+        kept: &kept,
+        directory: &output,
+    };
+    match arguments.format() {
+        Format::Json => console::print_data(&report::render_json(&report))?,
+        Format::Sarif => console::print_data(&report::render_sarif(&report))?,
+        Format::Human => console::print(&report::render_text(&report))?,
+    }
+    Ok(match (watch::interrupted(), summary.clusters.is_empty()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Clean,
+        (false, false) => Exit::Findings,
+    })
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, progress: &Progress) {
+        self.tell(progress_line(&self.pace(progress.runs), progress));
+    }
+
+    fn found(&mut self, cluster: &Cluster) {
+        self.announce(&report::headline(cluster));
+    }
+
+    fn stop(&self) -> bool {
+        self.is_over()
+    }
+}

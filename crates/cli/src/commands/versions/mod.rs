@@ -1,0 +1,196 @@
+//! Two versions of a project: their builds, the patch between them, the programs that it changes, and the recorded scenarios that
+//! run changed code.
+//!
+//! What every command starts from that compares what lies before a patch with what comes after it.
+
+mod touching;
+mod version;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use parallax_analysis::lines::normalise;
+use parallax_engine::diverge::walk::Both;
+use parallax_project::{Build, Patch, Project, Selection};
+
+use super::project::toolchain;
+use super::{build, patch, shared};
+use crate::exit::Exit;
+use crate::failure::Failure;
+pub use touching::{Seed, Touching, touching};
+pub use version::{Version, texts};
+
+/// Two builds with the patch between them.
+pub struct Pair {
+    pub project: Project,
+    pub builds: Both<Build>,
+    /// A version that is known to be right.
+    pub golden: Option<Build>,
+    /// In files that can have code of programs, and that are tested.
+    pub patch: Patch,
+}
+
+/// A program of both versions.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// As scenarios know it.
+    pub name: String,
+    pub paths: Both<PathBuf>,
+    pub golden: Option<PathBuf>,
+}
+
+impl Pair {
+    /// Builds what a range names, unless it is built; of no range, `HEAD` and the source as it is.
+    pub fn of_project(
+        project: Project,
+        range: Option<&str>,
+        golden: Option<&str>,
+    ) -> Result<Pair, Failure> {
+        let selection = match range {
+            Some(range) => Selection::Words(range.to_owned()),
+            None => Selection::Worktree {
+                base: "HEAD".to_owned(),
+            },
+        };
+        let selected = project.select(&selection)?;
+        let Some(old) = selected.old else {
+            let message = "versions are compared between two revisions, as in HEAD~1..HEAD";
+            return Err(Failure::new(Exit::Usage, message));
+        };
+        let new = selected.new;
+        if old.id == new.id {
+            let message = format!("{} and {} are the same", old.label, new.label);
+            return Err(Failure::new(Exit::Usage, message)
+                .hint("without a range, uncommitted changes are compared with HEAD"));
+        }
+        let golden = match golden {
+            Some(word) => Some(project.select(&Selection::Words(word.to_owned()))?.new),
+            None => None,
+        };
+        let source = project.config.source.clone();
+        let is_wanted = |file: &str| patch::is_source(file) && source.counts(file);
+        let repository = project.repository.as_ref();
+        let patch = repository.map(|repository| repository.patch(&old, &new, &is_wanted));
+        let patch = patch.transpose()?.unwrap_or_default();
+        let (builds, golden) = {
+            let makes = project.builds(toolchain()?);
+            let builds = Both {
+                old: build::ensure(&makes, &old)?,
+                new: build::ensure(&makes, &new)?,
+            };
+            let golden = golden.map(|golden| build::ensure(&makes, &golden));
+            (builds, golden.transpose()?)
+        };
+        Ok(Pair {
+            project,
+            builds,
+            golden,
+            patch,
+        })
+    }
+
+    /// What programs may find at its usual place: tests use files of source and build.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        let builds = [&self.builds.old, &self.builds.new].into_iter();
+        let builds = builds.chain(&self.golden);
+        builds
+            .flat_map(|build| [build.source.clone(), build.tree.clone()])
+            .collect()
+    }
+
+    /// The range in words that name the same for as long as there are these commits.
+    pub fn range(&self) -> String {
+        let label = |build: &Build| {
+            let revision = &build.revision;
+            match revision.kind {
+                parallax_project::revision::Kind::Commit if !revision.label.contains(' ') => {
+                    revision.label.clone()
+                }
+                _ => revision.short_id().to_owned(),
+            }
+        };
+        format!("{}..{}", label(&self.builds.old), label(&self.builds.new))
+    }
+
+    /// Programs of both versions that are made of changed files; of those that are wanted, if any are named.
+    pub fn changed(&self, only: &[PathBuf]) -> Result<Vec<Subject>, Failure> {
+        let is_wanted = |name: &str| {
+            let name = Path::new(name);
+            let is_it =
+                |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
+            only.is_empty() || only.iter().any(is_it)
+        };
+        let mut subjects = Vec::new();
+        let mut is_known = false;
+        for program in &self.builds.new.programs {
+            if !is_wanted(&program.name) {
+                continue;
+            }
+            is_known = true;
+            let same = |build: &Build| {
+                let mut programs = build.programs.iter();
+                let found = programs.find(|one| one.name == program.name);
+                found.map(|found| found.path.clone())
+            };
+            // A program that only one version has cannot be compared.
+            let Some(old) = same(&self.builds.old) else {
+                continue;
+            };
+            let is_changed = self.is_made_of_patch(&program.path, &self.builds.new)?
+                || self.is_made_of_patch(&old, &self.builds.old)?;
+            if is_changed {
+                subjects.push(Subject {
+                    name: program.name.clone(),
+                    paths: Both {
+                        old,
+                        new: program.path.clone(),
+                    },
+                    golden: self.golden.as_ref().and_then(same),
+                });
+            }
+        }
+        if !is_known {
+            let message = "the project has no such program";
+            return Err(
+                Failure::new(Exit::Usage, message).hint("parallax build shows its programs")
+            );
+        }
+        Ok(subjects)
+    }
+
+    fn is_made_of_patch(&self, program: &Path, build: &Build) -> Result<bool, Failure> {
+        let files: BTreeSet<String> = texts(&shared::read(program)?).into_keys().collect();
+        let hunks = self.patch.hunks.iter();
+        let mut names = hunks.flat_map(|hunk| [&hunk.file, &hunk.old_file]);
+        Ok(names.any(|name| {
+            let path = normalise(&build.source.join(name).to_string_lossy());
+            files.contains(&path) || is_made_from(&files, name)
+        }))
+    }
+}
+
+/// Whether a file among these is generated from one with this name, as far as names tell: `parse.c` from `parse.y`.
+fn is_made_from(files: &BTreeSet<String>, name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    let Some((stem, "y" | "l" | "in" | "def" | "re" | "gperf")) = file.rsplit_once('.') else {
+        return false;
+    };
+    files.iter().any(|path| {
+        let made = path.rsplit('/').next().unwrap_or(path);
+        made == stem || made.split('.').next() == Some(stem)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn generated_files_are_known_by_their_stem() {
+        let files = BTreeSet::from(["/b/lib/parse.c".to_owned(), "/b/config.h".to_owned()]);
+        assert!(is_made_from(&files, "lib/parse.y"));
+        assert!(is_made_from(&files, "config.h.in"));
+        assert!(!is_made_from(&files, "lib/parse.c"));
+        assert!(!is_made_from(&files, "lib/lex.l"));
+    }
+}

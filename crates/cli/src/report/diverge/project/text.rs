@@ -1,0 +1,169 @@
+//! The comparison of a project's versions, for people.
+
+use std::fmt::Write as _;
+
+use parallax_project::Hunk;
+
+use super::{Finding, Program, ProjectReport, headline};
+use crate::commands::diverge::Role;
+use crate::console::{Palette, printable, shorten, width};
+use crate::report::diverge::text::{rows, section, silent_places, verdict};
+use crate::report::search::Sheet;
+use crate::size::{counted, show_time};
+
+/// Lines of a hunk that are shown of each side.
+const LINES: usize = 6;
+/// Hunks that are shown of a difference.
+const MOST_HUNKS: usize = 4;
+
+pub fn render_text(report: &ProjectReport<'_>) -> String {
+    let programs = &report.programs;
+    let clusters = programs.iter().flat_map(|program| &program.findings);
+    let clusters = clusters.map(|finding| finding.cluster);
+    let builds = &report.pair.builds;
+    let what = format!(
+        "{} → {}",
+        builds.old.revision.label, builds.new.revision.label
+    );
+    let verdict = match programs.is_empty() {
+        true => Palette.warn("nothing was compared"),
+        false => verdict(clusters),
+    };
+    let mut text = format!("{}: {verdict}\n", Palette.heading(&what));
+    let _ = writeln!(text, "  {}", summary(report));
+    if !report.unreached.is_empty() {
+        let _ = writeln!(
+            text,
+            "  {} changed code of {} is run by no scenario, and no input was found that runs it",
+            Palette.warn("not compared:"),
+            report.unreached.join(", ")
+        );
+    }
+    for program in programs {
+        text.push('\n');
+        of_program(&mut text, report, program);
+    }
+    text
+}
+
+fn summary(report: &ProjectReport<'_>) -> String {
+    let files: std::collections::BTreeSet<&str> = report
+        .pair
+        .patch
+        .hunks
+        .iter()
+        .map(|hunk| hunk.file.as_str())
+        .collect();
+    let mut text = format!(
+        "{} in {}",
+        counted(report.pair.patch.hunks.len() as u64, "hunk"),
+        counted(files.len() as u64, "file"),
+    );
+    match report.programs.len() + report.unreached.len() {
+        0 => text.push_str(", none of them in code of a program"),
+        count => {
+            let programs = counted(count as u64, "program");
+            let _ = write!(text, ", code of {programs}");
+        }
+    }
+    if report.left_out > 0 {
+        let scenarios = counted(report.left_out, "scenario");
+        let _ = write!(text, "; {scenarios} could not be run");
+    }
+    let _ = write!(text, "; {}", show_time(report.time));
+    text
+}
+
+fn of_program(text: &mut String, report: &ProjectReport<'_>, program: &Program<'_>) {
+    let clusters = program.findings.iter().map(|finding| finding.cluster);
+    let mut sheet = Sheet {
+        text: format!("{}: {}\n", Palette.heading(program.name), verdict(clusters)),
+    };
+    let touching = program.touching;
+    let of = match touching.has_code {
+        true => "run changed code",
+        false => "are there; the changed lines have no code of their own",
+    };
+    sheet.row(
+        "scenarios",
+        &format!(
+            "{} of {} {of}, {} of these in different ways",
+            touching.touching,
+            counted(touching.scenarios as u64, "scenario"),
+            touching.seeds.len(),
+        ),
+    );
+    rows(&mut sheet, program.summary);
+    text.push_str(&sheet.text);
+    let mut places = report.places(program);
+    for finding in &program.findings {
+        text.push('\n');
+        let title = headline(report.pair, finding.cluster);
+        section(text, program.name, &title, &mut places, finding.cluster);
+        guilty(text, report, finding);
+        let _ = writeln!(
+            text,
+            "  {} {}",
+            Palette.dim("again:"),
+            report.replay(finding)
+        );
+    }
+    silent_places(text, &mut places, program.summary);
+}
+
+/// The hunks that a difference comes from.
+fn guilty(text: &mut String, report: &ProjectReport<'_>, finding: &Finding<'_>) {
+    let Some(blame) = finding.blame else {
+        return;
+    };
+    let hunks = report.hunks(finding);
+    let all = report.pair.patch.hunks.len();
+    let open = match blame.is_minimal {
+        true => "",
+        false => " (there was no time to leave out more)",
+    };
+    if hunks.len() > MOST_HUNKS {
+        let title = format!("comes from {} of {all} hunks{open}:", hunks.len());
+        let _ = writeln!(text, "  {}", Palette.dim(&title));
+    } else if !open.is_empty() {
+        let _ = writeln!(text, "  {}", Palette.dim(open.trim()));
+    }
+    for (hunk, role) in hunks.iter().take(MOST_HUNKS) {
+        let title = match role {
+            Role::Guilty if all == 1 => "comes from the only hunk",
+            Role::Guilty => "comes from",
+            Role::Builds => "which needs",
+            Role::Open => "may come from",
+        };
+        let place = format!("{}:{}", hunk.file, hunk.new.first.max(1));
+        let _ = writeln!(text, "  {} {}", Palette.dim(title), Palette.place(&place));
+        excerpt(text, hunk);
+    }
+    if hunks.len() > MOST_HUNKS {
+        let _ = writeln!(
+            text,
+            "  {}",
+            Palette.dim(&format!("{} more", hunks.len() - MOST_HUNKS))
+        );
+    }
+}
+
+fn excerpt(text: &mut String, hunk: &Hunk) {
+    let room = width().saturating_sub(16);
+    let mut side = |sign: &str, first: u32, lines: &[String]| {
+        for (line, number) in lines.iter().take(LINES).zip(first..) {
+            let line = shorten(&printable(line.replace('\t', "    ").as_bytes()), room);
+            let _ = writeln!(
+                text,
+                "    {} {sign} {line}",
+                Palette.dim(&format!("{number:>6}"))
+            );
+        }
+        if lines.len() > LINES {
+            let more = format!("… {} more", lines.len() - LINES);
+            let _ = writeln!(text, "           {}", Palette.dim(&more));
+        }
+    };
+    side(&Palette.bad("-"), hunk.old.first, &hunk.removed);
+    side(&Palette.good("+"), hunk.new.first, &hunk.added);
+}
