@@ -327,7 +327,7 @@ fn an_interrupted_comparison_keeps_what_it_found_and_goes_on() {
     assert_contains(&told, &["compared on before"]);
     assert_contains(
         &text,
-        &["1 difference", "comes from the only hunk prog.c:18"],
+        &["1 difference", "comes from the only hunk prog.c:17"],
     );
     let (_, told) = folder.expect(1, &ask);
     assert_contains(&told, &["was done before"]);

@@ -51,7 +51,9 @@ impl<'p> Builds<'p> {
         patch: &'t Patch,
         watch: &mut dyn FnMut(&Event),
     ) -> Result<Trial<'t>, BuildError> {
-        let directory = self.folder_of(FOLDER)?.join(self.key(revision));
+        // Files of another patch would stay as that one left them.
+        let name = format!("{}-{}", self.key(revision), patch.name());
+        let directory = self.folder_of(FOLDER)?.join(name);
         let lock = Lock::take(&directory, || watch(&Event::Waiting))?;
         let build = match Kept::read(&directory) {
             Some(kept) => self.build(revision, &directory, kept, true),

@@ -67,6 +67,21 @@ pub struct Patch {
 }
 
 impl Patch {
+    /// Names what it changes, from what to what.
+    pub(crate) fn name(&self) -> String {
+        let mut hasher = blake3::Hasher::new();
+        for patched in &self.files {
+            hasher.update(patched.file.as_bytes());
+            for side in [&patched.before, &patched.after] {
+                hasher.update(&[0, u8::from(side.is_some())]);
+                for line in side.iter().flatten() {
+                    hasher.update(line);
+                }
+            }
+        }
+        hasher.finalize().to_hex()[..8].to_owned()
+    }
+
     /// Every file of the patch as it is when of all hunks only these are applied; `None` if there is no such file then.
     pub fn with<'p>(
         &'p self,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use parallax_engine::diverge::clusters::Cluster;
+use parallax_engine::explore::Ended;
 use parallax_project::Hunk;
 
 use super::{Finding, Program, ProjectReport, headline};
@@ -25,9 +27,10 @@ pub fn render_text(report: &ProjectReport<'_>) -> String {
         "{} → {}",
         builds.old.revision.label, builds.new.revision.label
     );
+    let is_stopped = |program: &Program<'_>| program.summary.ended == Ended::Stopped;
     let verdict = match programs.is_empty() {
         true => Palette.warn("nothing was compared"),
-        false => verdict(clusters),
+        false => verdict_so_far(clusters, programs.iter().any(is_stopped)),
     };
     let mut text = format!("{}: {verdict}\n", Palette.heading(&what));
     let _ = writeln!(text, "  {}", summary(report));
@@ -44,6 +47,15 @@ pub fn render_text(report: &ProjectReport<'_>) -> String {
         of_program(&mut text, report, program);
     }
     text
+}
+
+/// How many of what; of a comparison that was stopped, nothing is no result.
+fn verdict_so_far<'c>(clusters: impl Iterator<Item = &'c Cluster>, is_stopped: bool) -> String {
+    let clusters: Vec<&Cluster> = clusters.collect();
+    match clusters.is_empty() && is_stopped {
+        true => Palette.warn("nothing found before it was stopped"),
+        false => verdict(clusters),
+    }
 }
 
 fn summary(report: &ProjectReport<'_>) -> String {
@@ -77,7 +89,11 @@ fn summary(report: &ProjectReport<'_>) -> String {
 fn of_program(text: &mut String, report: &ProjectReport<'_>, program: &Program<'_>) {
     let clusters = program.findings.iter().map(|finding| finding.cluster);
     let mut sheet = Sheet {
-        text: format!("{}: {}\n", Palette.heading(program.name), verdict(clusters)),
+        text: format!(
+            "{}: {}\n",
+            Palette.heading(program.name),
+            verdict_so_far(clusters, program.summary.ended == Ended::Stopped)
+        ),
     };
     let touching = program.touching;
     let of = match touching.has_code {
