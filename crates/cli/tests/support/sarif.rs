@@ -1,16 +1,15 @@
-//! Checks SARIF files against the schema of the standard.
+//! Checks SARIF files by the types that another library makes of the standard's schema.
 
 use serde_json::Value;
-
-use super::schema::Schema;
-
-/// As OASIS publishes it.
-const SCHEMA: &str = include_str!("../schema/sarif-2.1.0.json");
+use serde_sarif::sarif::Sarif;
 
 /// A valid file whose places are relative and lie below the top of the source.
 #[track_caller]
 pub fn assert_valid(log: &Value) {
-    Schema::of_text(SCHEMA).assert_valid(log);
+    assert_eq!(log["version"], "2.1.0");
+    let read: Sarif = serde_json::from_value(log.clone()).unwrap();
+    // What the standard does not know would be lost.
+    assert_eq!(serde_json::to_value(&read).unwrap(), *log);
     for run in log["runs"].as_array().unwrap() {
         let rules = run["tool"]["driver"]["rules"].as_array().unwrap();
         for result in run["results"].as_array().unwrap() {
