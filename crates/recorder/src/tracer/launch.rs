@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
         unsafe {
             libc::close(may_go.as_raw_fd());
             let mut byte = 0_u8;
-            // Ends when the parent closes its end: it traces us by then.
+            // Ends when the parent writes, or is gone: it traces us by then.
             libc::read(go.as_raw_fd(), (&raw mut byte).cast(), 1);
             // Rust programs ignore it; tests expect the usual.
             libc::signal(libc::SIGPIPE, libc::SIG_DFL);
@@ -81,7 +81,8 @@ pub(super) fn launch(command: &Command) -> Result<Pid, RecorderError> {
         let _ = ptrace::wait(pid, 0);
         return Err(RecorderError::Trace(error));
     }
-    drop(may_go);
+    // To close it would not do: a command that another thread starts at the same time has a copy of it, and waits as well.
+    let _ = File::from(may_go).write_all(&[1]);
     // Closed by a successful exec.
     let mut errno = [0; 4];
     match File::from(failed).read_exact(&mut errno) {
