@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use super::aims::{Aim, State};
+use super::aims::State;
 use super::map::Standings;
 use super::queue::Way;
 use super::{Heuristic, Means, Search, shape, structure};
@@ -100,16 +100,21 @@ impl Search<'_> {
                     ways.push((Goal::Otherwise { decision: number }, value));
                 }
             }
-            let is_near = |(_, value): &(Goal, u128)| {
-                let guides = aims.iter().map(|aim| &self.aims[*aim].guide);
-                let mut distances = guides.filter_map(|guide| guide.behind(&standing, *value));
-                distances.any(|distance| distance <= SHAPED)
-            };
-            let shape = match ways.iter().any(is_near) {
+            let distances: Vec<Vec<Option<u32>>> = ways
+                .iter()
+                .map(|(_, value)| {
+                    let guides = aims.iter().map(|aim| &self.aims[*aim].guide);
+                    guides
+                        .map(|guide| guide.behind(&standing, *value))
+                        .collect()
+                })
+                .collect();
+            let mut all = distances.iter().flatten().flatten();
+            let shape = match all.any(|distance| *distance <= SHAPED) {
                 true => shape::of(traced, decision.label),
                 false => 0,
             };
-            for (goal, value) in ways {
+            for ((goal, value), distances) in ways.into_iter().zip(distances) {
                 let side = path::side(self.sites, decision, value);
                 let [site, place, here] = place.levels(value, side);
                 let candidate = Candidate {
@@ -121,11 +126,9 @@ impl Search<'_> {
                     depth: number,
                     calls: 0,
                 };
-                for (aim, nearest) in aims.iter().zip(&mut nearest) {
-                    let Aim { guide, queue, .. } = &mut self.aims[*aim];
-                    let distance = guide.behind(&standing, value);
+                for ((aim, nearest), distance) in aims.iter().zip(&mut nearest).zip(distances) {
                     nearest.note(index, distance);
-                    queue.offer(Way {
+                    self.aims[*aim].queue.offer(Way {
                         candidate,
                         distance: distance.unwrap_or(UNKNOWN),
                         generation,
