@@ -341,6 +341,15 @@ pub fn getopt_calls(program: &Program) -> Vec<Spot> {
     calls
 }
 
+/// The options that calls of `getopt` functions know, each once.
+pub fn options(program: &Program, calls: &[Spot]) -> Vec<OptionWord> {
+    let calls = calls.iter();
+    let mut options: Vec<OptionWord> = calls.flat_map(|call| options_of(program, *call)).collect();
+    options.sort();
+    options.dedup();
+    options
+}
+
 /// The options that a call of a `getopt` function knows.
 pub fn options_of(program: &Program, call: Spot) -> Vec<OptionWord> {
     let Some((name, arguments)) = called(program, call) else {

@@ -168,17 +168,16 @@ impl<'a> Adviser<'a> {
     }
 }
 
-/// Digits of the number in a set that has the fewest.
+/// Digits of the number in a set that has the fewest; none of 0.
 fn digits(values: &Values) -> usize {
+    if values.contains(0) {
+        return 0;
+    }
     let unused = 64 - u32::from(values.width()).min(64);
     let signed = |number: u64| ((number << unused) as i64 >> unused).unsigned_abs();
     let ends = values.ranges().iter().flat_map(|(from, to)| [*from, *to]);
-    let least = ends.map(signed).min();
-    let is_zero_there = values.contains(0);
-    match least {
-        Some(number) if number > 0 && !is_zero_there => number.ilog10() as usize + 1,
-        _ => 0,
-    }
+    let least = ends.map(signed).min().and_then(u64::checked_ilog10);
+    least.map_or(0, |power| power as usize + 1)
 }
 
 impl Adviser<'_> {
@@ -189,14 +188,7 @@ impl Adviser<'_> {
 
     /// All options that the program knows.
     pub fn options(&self) -> Vec<OptionWord> {
-        let program = &self.analysis.program;
-        let calls = self.getopts.iter();
-        let mut options: Vec<OptionWord> = calls
-            .flat_map(|call| words::options_of(program, *call))
-            .collect();
-        options.sort();
-        options.dedup();
-        options
+        words::options(&self.analysis.program, &self.getopts)
     }
 
     /// What leads to a function that is called through pointers: the words that it is found by in tables, and the code that takes its
@@ -257,14 +249,12 @@ impl Inquiry<'_, '_> {
                 self.add(depth + UNSURE, Remedy::System(system));
             }
             if let Value::Computed(reads) = &alternative.value {
-                let wanted_here = wanted;
-                let wanted = wanted.filter(|_| alternative.is_copy);
                 if !alternative.is_copy && self.counts(read, reads) && self.ran.has(block) {
-                    let values = wanted_here.map(|(_, values)| values);
                     let range = values.and_then(|values| values.ranges().first());
                     let least = range.map(|(least, _)| *least);
                     self.add(depth, Remedy::Repeat(least));
                 }
+                let wanted = wanted.filter(|_| alternative.is_copy);
                 for read in reads {
                     let mut further = self.adviser.definitions.of_read(read);
                     if let Some((mask, values)) = wanted {

@@ -17,21 +17,8 @@ pub fn with_options(scenario: &Scenario, options: &[OptionWord], texts: &[Vec<u8
     let last = scenario.argv.len();
     let mut edits = Vec::new();
     for option in options {
-        let mut spellings: Vec<Vec<Bytes>> = Vec::new();
-        let spelling = &option.spelling;
-        if option.takes != Takes::Argument {
-            spellings.push(vec![Bytes(spelling.clone())]);
-        }
-        if option.takes != Takes::Nothing {
-            for value in &values {
-                let joint: &[u8] = match spelling.starts_with(b"--") {
-                    true => b"=",
-                    false => b"",
-                };
-                spellings.push(vec![Bytes([spelling, joint, value].concat())]);
-            }
-        }
-        for words in spellings {
+        for word in spellings(option, &values) {
+            let words = vec![word];
             // In front, where it is an option for certain, or else behind all others.
             edits.push(Edit::Words {
                 at: 0,
@@ -43,6 +30,24 @@ pub fn with_options(scenario: &Scenario, options: &[OptionWord], texts: &[Vec<u8
         }
     }
     edits
+}
+
+/// An option as a word: by itself if it can be, and with each of the values if it takes one.
+pub fn spellings(option: &OptionWord, values: &[&[u8]]) -> Vec<Bytes> {
+    let spelling = &option.spelling;
+    let mut words = Vec::new();
+    if option.takes != Takes::Argument {
+        words.push(Bytes(spelling.clone()));
+    }
+    if option.takes != Takes::Nothing {
+        let joint: &[u8] = match spelling.starts_with(b"--") {
+            true => b"=",
+            false => b"",
+        };
+        let joined = values.iter().map(|value| [spelling, joint, value].concat());
+        words.extend(joined.map(Bytes));
+    }
+    words
 }
 
 /// Ways to have a text in an input: among the words of the command line, or as a line of what is read. With how far-fetched that

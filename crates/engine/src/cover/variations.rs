@@ -8,6 +8,7 @@ use std::mem::discriminant;
 
 use parallax_analysis::words::{OptionWord, Takes};
 
+use super::spelling::spellings;
 use super::vocabulary::Vocabulary;
 use crate::edit::{Becomes, Edit, operands};
 use crate::scenario::{Bytes, Component, Scenario, Sink};
@@ -178,21 +179,8 @@ fn surroundings(scenario: &Scenario) -> Vec<Edit> {
 
 /// An option in front, where it is one for certain, and behind all others; with each of the values if it takes one.
 fn with_option(scenario: &Scenario, option: &OptionWord, values: &[&[u8]]) -> Vec<Edit> {
-    let spelling = &option.spelling;
-    let joint: &[u8] = match spelling.starts_with(b"--") {
-        true => b"=",
-        false => b"",
-    };
-    let mut spellings: Vec<Bytes> = Vec::new();
-    if option.takes != Takes::Argument {
-        spellings.push(Bytes(spelling.clone()));
-    }
-    if option.takes != Takes::Nothing {
-        let joined = values.iter().map(|value| [spelling, joint, value].concat());
-        spellings.extend(joined.map(Bytes));
-    }
     let end = scenario.argv.len();
-    let words = spellings.into_iter().map(|word| vec![word]);
+    let words = spellings(option, values).into_iter().map(|word| vec![word]);
     words
         .flat_map(|words| {
             [0, end].map(|at| Edit::Words {

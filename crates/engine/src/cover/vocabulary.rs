@@ -39,10 +39,7 @@ impl Vocabulary {
         scenarios: impl Iterator<Item = &'s Scenario>,
     ) -> Vocabulary {
         let program = &analysis.program;
-        let calls = words::getopt_calls(program).into_iter();
-        let options: BTreeSet<OptionWord> = calls
-            .flat_map(|call| words::options_of(program, call))
-            .collect();
+        let options = words::options(program, &words::getopt_calls(program));
         let mut texts: Vec<Bytes> = words::compared(program).into_iter().map(Bytes).collect();
         for text in words::listed(program) {
             let is_option = |option: &OptionWord| option.spelling.ends_with(&text);
@@ -81,7 +78,7 @@ impl Vocabulary {
         phrases.sort();
         phrases.truncate(MOST_PHRASES);
         Vocabulary {
-            options: options.into_iter().collect(),
+            options,
             phrases: phrases.into_iter().map(|(_, phrase)| phrase).collect(),
             texts,
             variables,

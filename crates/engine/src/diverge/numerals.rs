@@ -6,7 +6,8 @@
 
 use std::ops::Range;
 
-use crate::scenario::{Bytes, Scenario};
+use crate::edit::Edit;
+use crate::scenario::{Component, Scenario};
 
 /// Numbers of one scenario that are replaced, and bytes of a text that are looked at.
 const MOST_NUMBERS: usize = 24;
@@ -30,62 +31,34 @@ const SPECIAL: [&str; 14] = [
     "18446744073709551616",
 ];
 
-/// Where in a scenario a text is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Part {
-    Argument(usize),
-    Stdin,
-    File(Bytes),
-}
-
-impl Part {
-    fn of<'s>(&self, scenario: &'s Scenario) -> &'s Bytes {
-        match self {
-            Part::Argument(index) => &scenario.argv[*index],
-            Part::Stdin => &scenario.stdin,
-            Part::File(name) => &scenario.files[name],
-        }
-    }
-
-    fn with(&self, scenario: &Scenario, text: Vec<u8>) -> Scenario {
-        let mut changed = scenario.clone();
-        let bytes = Bytes(text);
-        match self {
-            Part::Argument(index) => changed.argv[*index] = bytes,
-            Part::Stdin => changed.stdin = bytes,
-            Part::File(name) => {
-                changed.files.insert(name.clone(), bytes);
-            }
-        }
-        changed
-    }
-}
-
 /// The scenario with each of its numbers replaced, in the order of the replacements: what is tried of one number is tried of
 /// all before the next thing is.
 pub fn variants(scenario: &Scenario) -> Vec<Scenario> {
-    let arguments = (0..scenario.argv.len()).map(Part::Argument);
-    let files = scenario.files.keys().cloned().map(Part::File);
-    let parts = arguments.chain([Part::Stdin]).chain(files);
-    let numbers = parts.flat_map(|part| {
-        let found = numbers(part.of(scenario));
-        found.into_iter().map(move |range| (part.clone(), range))
+    let arguments = (1..).zip(&scenario.argv);
+    let arguments = arguments.map(|(number, word)| (Component::Argument(number), word));
+    let files = scenario.files.iter();
+    let files = files.map(|(name, bytes)| (Component::File(name.clone()), bytes));
+    let texts = arguments.chain([(Component::Stdin, &scenario.stdin)]);
+    let numbers = texts.chain(files).flat_map(|(component, text)| {
+        let found = numbers(text).into_iter();
+        found.map(move |range| (component.clone(), others(&text[range.clone()]), range))
     });
-    let numbers: Vec<(Part, Range<usize>)> = numbers.take(MOST_NUMBERS).collect();
-    let choices: Vec<Vec<String>> = numbers
-        .iter()
-        .map(|(part, range)| others(&part.of(scenario)[range.clone()]))
-        .collect();
-    let most = choices.iter().map(Vec::len).max().unwrap_or(0);
+    let numbers: Vec<(Component, Vec<String>, Range<usize>)> = numbers.take(MOST_NUMBERS).collect();
+    let most = numbers.iter().map(|(_, others, _)| others.len()).max();
     let mut made = Vec::new();
-    for round in 0..most {
-        for ((part, range), choices) in numbers.iter().zip(&choices) {
-            let Some(choice) = choices.get(round) else {
+    for round in 0..most.unwrap_or(0) {
+        for (component, others, range) in &numbers {
+            let Some(other) = others.get(round) else {
                 continue;
             };
-            let text = part.of(scenario);
-            let text = [&text[..range.start], choice.as_bytes(), &text[range.end..]];
-            made.push(part.with(scenario, text.concat()));
+            let edit = Edit::Bytes {
+                component: component.clone(),
+                at: range.start,
+                removed: range.len(),
+                inserted: other.clone().into_bytes(),
+                length: None,
+            };
+            made.extend(edit.apply(scenario));
         }
     }
     made
@@ -142,6 +115,7 @@ fn others(number: &[u8]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Bytes;
 
     fn found(text: &str) -> Vec<&str> {
         let ranges = numbers(text.as_bytes()).into_iter();
