@@ -1,6 +1,6 @@
 //! The project that a command works on, and its errors as users read them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use parallax_project::config::{ConfigError, Place};
 use parallax_project::detect::DetectError;
@@ -22,6 +22,18 @@ impl ProjectArguments {
     pub fn find(&self) -> Result<Project, Failure> {
         Ok(Project::find_with(Path::new("."), &self.settings)?)
     }
+}
+
+/// Whether a program was asked for, by its name in the build tree or the last part of it; all are if none is named.
+pub fn is_wanted(name: &Path, only: &[PathBuf]) -> bool {
+    let same = |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
+    only.is_empty() || only.iter().any(same)
+}
+
+/// None of the programs has the name that was asked for.
+pub fn no_such_program() -> Failure {
+    Failure::new(Exit::Usage, "the project has no such program")
+        .hint("parallax build shows its programs")
 }
 
 /// This very program as compiler.

@@ -15,7 +15,7 @@ use parallax_recorder::{Command, Limits, Plan, Program, Progress, RecorderError,
 use parallax_scenario::Recorded;
 use parallax_store::{Origin, Store, StoreError};
 
-use super::project::{ProjectArguments, toolchain};
+use super::project::{ProjectArguments, no_such_program, toolchain};
 use super::{build, stored};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
@@ -331,8 +331,7 @@ fn of_project(arguments: &Arguments) -> Result<Place, Failure> {
         .map(under_test)
         .collect();
     if programs.is_empty() {
-        let message = "the project has no such program";
-        return Err(Failure::new(Exit::Usage, message).hint("parallax build shows its programs"));
+        return Err(no_such_program());
     }
     let environment = builds.environment()?;
     let variables = &settings.inputs.environment;

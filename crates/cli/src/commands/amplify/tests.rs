@@ -13,7 +13,7 @@ use parallax_store::{Filter, Listed, Store};
 
 use super::Arguments;
 use crate::commands::explore::seed;
-use crate::commands::project::toolchain;
+use crate::commands::project::{is_wanted, toolchain};
 use crate::commands::scenarios::SEEDS;
 use crate::commands::{build, search, shared, stored};
 use crate::console::{self, Palette, printable};
@@ -73,7 +73,7 @@ pub fn all(arguments: &Arguments, store: &Store) -> Result<Chosen, Failure> {
     };
     let mut scenarios: BTreeMap<Bytes, Vec<Listed>> = BTreeMap::new();
     for listed in store.list(&filter)? {
-        if is_wanted(&listed.program, &arguments.only) {
+        if is_wanted(Path::new(listed.program.as_os_str()), &arguments.only) {
             let of_program = scenarios.entry(listed.program.clone()).or_default();
             of_program.push(listed);
         }
@@ -148,13 +148,6 @@ fn nothing(arguments: &Arguments) -> Failure {
         false => Failure::new(Exit::Usage, "there are no tests of such a program")
             .hint("parallax scenarios lists what there is"),
     }
-}
-
-/// Whether a program was asked for, by its name or the last part of it.
-fn is_wanted(program: &Bytes, only: &[PathBuf]) -> bool {
-    let name = Path::new(program.as_os_str());
-    let same = |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
-    only.is_empty() || only.iter().any(same)
 }
 
 /// The variants of a program that amplification needs.

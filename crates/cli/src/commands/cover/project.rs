@@ -1,7 +1,7 @@
 //! The targets of a project: all programs that have them, in rounds.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Instant;
 
 use parallax_project::Project;
@@ -12,6 +12,7 @@ use super::search::{Means, search};
 use super::{Arguments, Tests};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Found, Scope, Suite, Wish};
+use crate::commands::project::{is_wanted, no_such_program};
 use crate::commands::search::Budget;
 use crate::commands::{search as notes, stored};
 use crate::console::{self, Palette};
@@ -108,15 +109,10 @@ pub fn reach(
 /// What is asked about, in the programs that are wanted.
 fn scope(arguments: &Arguments, project: &Project, wish: &Wish) -> Result<Scope, Failure> {
     let mut scope = Scope::of_project(project, wish)?;
-    scope.subjects.retain(|subject| {
-        let name = Path::new(&subject.name);
-        let is_it =
-            |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
-        arguments.only.is_empty() || arguments.only.iter().any(is_it)
-    });
-    match scope.subjects.is_empty() {
-        true => Err(Failure::new(Exit::Usage, "the project has no such program")
-            .hint("parallax build shows its programs")),
+    let subjects = &mut scope.subjects;
+    subjects.retain(|subject| is_wanted(Path::new(&subject.name), &arguments.only));
+    match subjects.is_empty() {
+        true => Err(no_such_program()),
         false => Ok(scope),
     }
 }

@@ -13,7 +13,8 @@ use parallax_analysis::lines::normalise;
 use parallax_engine::diverge::walk::Both;
 use parallax_project::{Build, Patch, Project, Selection};
 
-use super::project::toolchain;
+use super::project::{is_wanted, no_such_program, toolchain};
+use super::search::say;
 use super::{build, patch, shared};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -114,16 +115,10 @@ impl Pair {
 
     /// Programs of both versions that are made of changed files; of those that are wanted, if any are named.
     pub fn changed(&self, only: &[PathBuf]) -> Result<Vec<Subject>, Failure> {
-        let is_wanted = |name: &str| {
-            let name = Path::new(name);
-            let is_it =
-                |wanted: &PathBuf| wanted == name || Some(wanted.as_os_str()) == name.file_name();
-            only.is_empty() || only.iter().any(is_it)
-        };
         let mut subjects = Vec::new();
         let mut is_known = false;
         for program in &self.builds.new.programs {
-            if !is_wanted(&program.name) {
+            if !is_wanted(Path::new(&program.name), only) {
                 continue;
             }
             is_known = true;
@@ -132,8 +127,11 @@ impl Pair {
                 let found = programs.find(|one| one.name == program.name);
                 found.map(|found| found.path.clone())
             };
-            // A program that only one version has cannot be compared.
             let Some(old) = same(&self.builds.old) else {
+                let name = &program.name;
+                say(&format!(
+                    "the old version has no {name}: it is not compared"
+                ));
                 continue;
             };
             let is_changed = self.is_made_of_patch(&program.path, &self.builds.new)?
@@ -150,10 +148,7 @@ impl Pair {
             }
         }
         if !is_known {
-            let message = "the project has no such program";
-            return Err(
-                Failure::new(Exit::Usage, message).hint("parallax build shows its programs")
-            );
+            return Err(no_such_program());
         }
         Ok(subjects)
     }
