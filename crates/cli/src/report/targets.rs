@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+pub use parallax_report::words::spans;
 use serde_json::{Value, json};
 
 use super::SCHEMA;
@@ -66,22 +67,6 @@ pub fn text(found: &Found, all: bool) -> String {
     text
 }
 
-/// `3-5,9`.
-pub fn spans(lines: &[u32]) -> String {
-    let mut spans: Vec<(u32, u32)> = Vec::new();
-    for line in lines {
-        match spans.last_mut() {
-            Some((_, last)) if *last + 1 == *line => *last = *line,
-            _ => spans.push((*line, *line)),
-        }
-    }
-    let shown = spans.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    });
-    shown.collect::<Vec<_>>().join(",")
-}
-
 /// For programs.
 pub fn json(found: &Found, command: &str, time: Duration) -> String {
     let targets: Vec<Value> = found
@@ -117,15 +102,4 @@ pub fn json(found: &Found, command: &str, time: Duration) -> String {
         "skipped": skipped,
     });
     format!("{document}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spans;
-
-    #[test]
-    fn neighbouring_lines_are_one_span() {
-        assert_eq!(spans(&[3, 4, 5, 9, 11, 12]), "3-5,9,11-12");
-        assert_eq!(spans(&[]), "");
-    }
 }

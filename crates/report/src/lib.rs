@@ -1,0 +1,13 @@
+//! What testing a patch came to: the data, and the forms in which people and programs read it.
+//!
+//! [`model`] is plain data that `parallax check` fills in; it knows neither engine nor store. Every form is one module with pure
+//! functions from [`PatchReport`] to text, so that all of them say the same and each can be tested without a program being run.
+//! What is derived (verdict, coverage of lines) is computed in one place, from the findings and targets, and cannot
+//! contradict them.
+
+pub mod json;
+pub mod model;
+pub mod palette;
+pub mod words;
+
+pub use model::PatchReport;

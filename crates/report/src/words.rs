@@ -1,0 +1,154 @@
+//! Numbers, times and arbitrary bytes as text that people read.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// Text of arbitrary bytes that is safe on a terminal: what is not printable is escaped.
+pub fn printable(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\t' => text.push_str("    "),
+                _ if character.is_control() => text.extend(character.escape_default()),
+                _ => text.push(character),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
+/// Shortens to at most `width` columns, with an ellipsis in the middle: both ends of an expression say
+/// more than its inside.
+pub fn shorten(text: &str, width: usize) -> String {
+    let length = text.chars().count();
+    if length <= width {
+        return text.to_owned();
+    }
+    let kept = width.saturating_sub(3);
+    let head = kept - kept / 3;
+    let tail = length - kept / 3;
+    let mut short: String = text.chars().take(head).collect();
+    short.push_str(" … ");
+    short.extend(text.chars().skip(tail));
+    short
+}
+
+/// `1.2 GiB`.
+pub fn show_bytes(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = bytes as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if value.fract() == 0.0 {
+        format!("{value} {}", units[unit])
+    } else {
+        format!("{value:.1} {}", units[unit])
+    }
+}
+
+/// `12 ms` or `3.4 s`.
+pub fn show_time(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        format!("{} ms", time.as_millis())
+    } else {
+        format!("{:.1} s", time.as_secs_f64())
+    }
+}
+
+/// `3.4 s`, or `4 min 10 s` where seconds alone would have to be divided.
+pub fn show_seconds(seconds: f64) -> String {
+    let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+    match time.as_secs() {
+        whole @ 120.. => format!("{} min {} s", whole / 60, whole % 60),
+        _ => show_time(time),
+    }
+}
+
+/// `12,345`.
+pub fn show_count(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// `1 node`, `2 nodes`; irregular plurals are given whole, as in `branch/branches`.
+pub fn counted(count: u64, noun: &str) -> String {
+    let number = show_count(count);
+    match noun.split_once('/') {
+        Some((one, _)) if count == 1 => format!("{number} {one}"),
+        Some((_, many)) => format!("{number} {many}"),
+        None if count == 1 => format!("{number} {noun}"),
+        None => format!("{number} {noun}s"),
+    }
+}
+
+/// `3-5,9`, of ascending numbers of lines.
+pub fn spans(lines: &[u32]) -> String {
+    let mut spans: Vec<(u32, u32)> = Vec::new();
+    for line in lines {
+        match spans.last_mut() {
+            Some((_, last)) if *last + 1 == *line => *last = *line,
+            _ => spans.push((*line, *line)),
+        }
+    }
+    let shown = spans.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    shown.collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn escape_sequences_of_a_program_do_not_reach_the_terminal() {
+        assert_eq!(printable(b"a\x1b[31mb\xff\tc"), "a\\u{1b}[31mb\\xff    c");
+        assert_eq!(printable("größe".as_bytes()), "größe");
+    }
+
+    #[test]
+    fn shortened_text_keeps_both_ends_and_fits() {
+        assert_eq!(shorten("short", 10), "short");
+        let short = shorten("abcdefghijklmnopqrstuvwxyz", 12);
+        assert_eq!(short, "abcdef … xyz");
+        assert_eq!(short.chars().count(), 12);
+    }
+
+    #[test]
+    fn sizes_and_times_have_units() {
+        assert_eq!(show_bytes(1536 << 20), "1.5 GiB");
+        assert_eq!(show_bytes(64), "64 bytes");
+        assert_eq!(show_seconds(0.25), "250 ms");
+        assert_eq!(show_seconds(250.0), "4 min 10 s");
+        assert_eq!(show_seconds(f64::NAN), "0 ms");
+    }
+
+    #[test]
+    fn counts_read_well() {
+        assert_eq!(show_count(1_234_567), "1,234,567");
+        assert_eq!(show_count(123), "123");
+        assert_eq!(counted(1, "node"), "1 node");
+        assert_eq!(counted(2, "branch/branches"), "2 branches");
+    }
+
+    #[test]
+    fn neighbouring_lines_are_one_span() {
+        assert_eq!(spans(&[3, 4, 5, 9, 11, 12]), "3-5,9,11-12");
+        assert_eq!(spans(&[]), "");
+    }
+}
