@@ -9,6 +9,7 @@
 //!
 //! Nothing here writes to the user's files: everything is made below `.parallax/` at the top of the project.
 
+pub mod accepted;
 pub mod build;
 pub mod config;
 pub mod delta;
@@ -24,4 +25,4 @@ pub use build::{Build, BuildError, Builds, Event, Toolchain, Trial, Tried};
 pub use config::{Config, ConfigError};
 pub use programs::Program;
 pub use project::{Project, ProjectError};
-pub use revision::{Hunk, Patch, Revision, RevisionError, Selected, Selection};
+pub use revision::{Hunk, Patch, Revision, RevisionError, Selected, Selection, Usual};

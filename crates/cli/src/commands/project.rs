@@ -75,6 +75,8 @@ impl From<RevisionError> for Failure {
             RevisionError::NoRepository { complaint, .. } => failure(Exit::Usage)
                 .detail(complaint.as_deref().unwrap_or_default())
                 .hint("without a range, the source is built as it is"),
+            RevisionError::NothingBefore => failure(Exit::Usage)
+                .hint("commit the change, or give a range as git does: v1.0..main"),
             RevisionError::NoBase { .. } | RevisionError::Git { .. } => failure(Exit::Usage),
             RevisionError::Io { .. } | RevisionError::Project(_) => failure(Exit::Internal),
         }

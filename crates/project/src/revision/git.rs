@@ -12,6 +12,7 @@ use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use super::{Kind, Revision, RevisionError, set_time};
+use crate::accepted;
 use crate::config::FILE_NAME;
 
 /// A git repository that the project is in.
@@ -202,13 +203,31 @@ impl Repository {
         self.commit_of_tree(&tree, "staged changes", Kind::Staged)
     }
 
-    /// The checkout as it is: tracked files and new ones that are not ignored. Our own configuration file is left
-    /// out, because what it says about a build is part of the build's name already.
+    /// The checkout as it is: tracked files and new ones that are not ignored. Our own files are left out: what the configuration
+    /// says about a build is part of the build's name already, and what is accepted is no part of what is built.
     pub(super) fn uncommitted(&self, state: &Path) -> Result<Revision, RevisionError> {
         let scratch = self.copy_index(state, &self.git_directory.join("index"))?;
-        let own = self.prefix.join(FILE_NAME);
-        let exclude = format!(":(exclude,top,literal){}", own.display());
-        self.with_index(scratch.path(), &["add", "-A", "--", ":/", &exclude])?;
+        // They are put back as they were instead of excluded, because git refuses to leave out what is ignored anyway.
+        let own = [FILE_NAME, accepted::FILE_NAME].map(|name| self.prefix.join(name));
+        let mut before = Vec::new();
+        for path in &own {
+            let path = path.to_string_lossy().into_owned();
+            let line = self.with_index(scratch.path(), &["ls-files", "-s", "--", &path])?;
+            // MODE OBJECT STAGE, then the name.
+            let mut words = line.split_whitespace();
+            let known = words.next().zip(words.next());
+            let known = known.map(|(mode, object)| format!("{mode},{object},{path}"));
+            before.push((path, known));
+        }
+        self.with_index(scratch.path(), &["add", "-A", "--", ":/"])?;
+        for (path, known) in before {
+            let forget = ["update-index", "--force-remove", "--", &path];
+            self.with_index(scratch.path(), &forget)?;
+            if let Some(known) = known {
+                let restore = ["update-index", "--add", "--cacheinfo", &known];
+                self.with_index(scratch.path(), &restore)?;
+            }
+        }
         let tree = self.with_index(scratch.path(), &["write-tree"])?;
         self.commit_of_tree(&tree, "working tree", Kind::Uncommitted)
     }

@@ -11,6 +11,7 @@ mod generated;
 mod git;
 mod hunks;
 mod submodules;
+mod usual;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ pub use changes::{Change, Modified};
 use copy::Snapshot;
 pub use git::Repository;
 pub use hunks::{Hunk, Patch, Span};
+pub use usual::{Trailer, Usual};
 
 /// What the user typed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -100,6 +102,8 @@ pub enum RevisionError {
     Form(String),
     #[error("{old} and {new} have no common ancestor")]
     NoBase { old: String, new: String },
+    #[error("there is no commit before this one, so there is nothing to compare with")]
+    NothingBefore,
     #[error("git {command} failed: {message}")]
     Git { command: String, message: String },
     #[error("{}: {error}", path.display())]
