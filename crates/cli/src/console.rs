@@ -4,6 +4,7 @@
 //! (no terminal, `NO_COLOR`).
 
 use std::io::{self, IsTerminal, Write as _};
+use std::sync::{Arc, PoisonError, RwLock};
 
 pub use parallax_report::palette::Palette;
 pub use parallax_report::words::{printable, shorten};
@@ -27,9 +28,37 @@ fn write(mut out: impl io::Write, text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes to standard error; if that fails there is nobody left to tell.
+/// Writes to standard error, above a live screen if there is one; if that fails there is nobody left to tell.
 pub fn print_error(text: &str) {
-    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    let write = || {
+        let _ = anstream::stderr().lock().write_all(text.as_bytes());
+    };
+    match live() {
+        Some(live) => live.above(&write),
+        None => write(),
+    }
+}
+
+/// A screen that shows what a command does while several searches take turns: what these would show themselves goes there.
+pub trait Live: Send + Sync {
+    /// Writes to the terminal while the screen is out of the way.
+    fn above(&self, write: &dyn Fn());
+    /// What a search is at.
+    fn tell(&self, line: &str);
+    /// Runs of programs since the search began.
+    fn ran(&self, runs: u64);
+}
+
+static LIVE: RwLock<Option<Arc<dyn Live>>> = RwLock::new(None);
+
+/// Shows everything on this screen from now on; on none without one.
+pub fn share(live: Option<Arc<dyn Live>>) {
+    *LIVE.write().unwrap_or_else(PoisonError::into_inner) = live;
+}
+
+/// The screen, if there is one.
+pub fn live() -> Option<Arc<dyn Live>> {
+    LIVE.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
 /// Columns to lay text out for: the terminal's, `COLUMNS`, or 100.

@@ -16,8 +16,9 @@ use crate::size::{parse_bytes, parse_seconds};
 /// Traces that a search keeps in memory.
 pub const TRACE_MEMORY: u64 = 512 << 20;
 
+/// How inputs are run.
 #[derive(Debug, clap::Args)]
-pub struct Means {
+pub struct Running {
     /// Do not run inputs on the build with sanitizers
     #[arg(long)]
     no_sanitizers: bool,
@@ -34,13 +35,19 @@ pub struct Means {
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_bytes)]
     memory: u64,
 
-    /// Where results are kept
-    #[arg(long, short, value_name = "DIR")]
-    output: Option<PathBuf>,
-
     /// Run generated inputs without a sandbox: they can do whatever you can
     #[arg(long)]
     no_sandbox: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Means {
+    #[command(flatten)]
+    running: Running,
+
+    /// Where results are kept
+    #[arg(long, short, value_name = "DIR")]
+    output: Option<PathBuf>,
 
     /// Print the result as JSON
     #[arg(long)]
@@ -51,7 +58,7 @@ pub struct Means {
     log_queries: Option<PathBuf>,
 }
 
-impl Means {
+impl Running {
     /// The words that ask another command for the same.
     pub fn words(&self) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec![
@@ -71,21 +78,33 @@ impl Means {
         words
     }
 
-    pub fn jobs(&self) -> usize {
+    fn jobs(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, |count| count.get());
         self.jobs.unwrap_or_else(processors)
     }
+}
+
+impl Means {
+    /// The words that ask another command for the same.
+    pub fn words(&self) -> Vec<OsString> {
+        self.running.words()
+    }
+
+    pub fn jobs(&self) -> usize {
+        self.running.jobs()
+    }
 
     pub fn limits(&self) -> Limits {
-        Limits::within(self.memory)
+        Limits::within(self.running.memory)
     }
 
     pub fn settings(&self, program: &Path) -> Settings {
+        let running = &self.running;
         Settings {
             argv0: program.to_owned().into_os_string(),
-            timeout: self.timeout,
-            memory: self.memory,
-            ..shared::settings(self.no_sandbox)
+            timeout: running.timeout,
+            memory: running.memory,
+            ..shared::settings(running.no_sandbox)
         }
     }
 
@@ -111,7 +130,7 @@ impl Means {
     /// The build with sanitizers, unless it is not wanted. It can be done without: then less is found, and the user is
     /// told.
     pub fn checked(&self, program: &Program) -> Option<PathBuf> {
-        if self.no_sanitizers {
+        if self.running.no_sanitizers {
             return None;
         }
         match shared::derive(program, Variant::Checked) {

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use clap::FromArgMatches as _;
 use indicatif::{ProgressBar, ProgressStyle};
-use parallax_project::Selection;
+use parallax_project::{Build, Project, Selection};
 use parallax_recorder::{Command, Limits, Plan, Program, Progress, RecorderError, Summary, record};
 use parallax_scenario::Recorded;
 use parallax_store::{Origin, Store, StoreError};
@@ -126,6 +127,20 @@ pub fn keep(arguments: &Arguments) -> Result<(Exit, String), Failure> {
         Some(directory) => given(arguments, directory)?,
         None => of_project(arguments)?,
     };
+    keep_at(arguments, place)
+}
+
+/// Records the tests of one build of a project; how that ended, and what is to be told of it.
+pub fn keep_build(project: &Project, build: &Build) -> Result<(Exit, String), Failure> {
+    let command = <Arguments as clap::Args>::augment_args(clap::Command::new("record"));
+    let matches = command.try_get_matches_from(["record"]);
+    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let place = of_build(&arguments, project, build)?;
+    keep_at(&arguments, place)
+}
+
+fn keep_at(arguments: &Arguments, place: Place) -> Result<(Exit, String), Failure> {
     let directory = stored::directory();
     let store = stored::open()?;
     let log = directory.join("record.log");
@@ -309,6 +324,11 @@ fn of_project(arguments: &Arguments) -> Result<Place, Failure> {
     let selected = project.select(&Selection::Current)?;
     let builds = project.builds(toolchain()?);
     let build = build::ensure(&builds, &selected.new)?;
+    of_build(arguments, &project, &build)
+}
+
+fn of_build(arguments: &Arguments, project: &Project, build: &Build) -> Result<Place, Failure> {
+    let builds = project.builds(toolchain()?);
     let settings = &project.config;
     let command = if !arguments.command.is_empty() {
         arguments.command.clone()

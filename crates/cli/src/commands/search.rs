@@ -164,6 +164,20 @@ impl<'s> Search<'s> {
             .then_some(outcome)
     }
 
+    /// The time that searches which came to their end were given together.
+    pub fn spent(&self) -> Duration {
+        let outcome = self.work.outcome();
+        let outcome = outcome.and_then(|text| serde_json::from_str::<Outcome>(text).ok());
+        outcome
+            .and_then(|outcome| outcome.budget.time)
+            .unwrap_or_default()
+    }
+
+    /// Another budget than it was asked for with.
+    pub fn allow(&mut self, budget: Budget) {
+        self.budget = budget;
+    }
+
     /// Whether another process has begun it.
     pub fn is_begun(&self) -> bool {
         self.work.chunks() > 0

@@ -1,7 +1,7 @@
 //! What an amplification is given, and what it gives back.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use parallax_abi::SiteId;
 use parallax_solver::{Config, Statistics};
@@ -46,6 +46,8 @@ pub struct Options {
     /// Traced runs of all programs at most.
     pub runs: Option<u64>,
     pub time: Option<Duration>,
+    /// Nothing is done after this, whatever time is left.
+    pub deadline: Option<Instant>,
     /// Threads.
     pub jobs: usize,
     /// Chooses the sample.

@@ -192,7 +192,13 @@ impl Campaign<'_> {
             observer: self.observer,
             others,
             until,
-            deadline: left.map(|left| Instant::now() + left),
+            deadline: [
+                left.map(|left| Instant::now() + left),
+                self.options.deadline,
+            ]
+            .into_iter()
+            .flatten()
+            .min(),
         };
         self.amplifiers[index].advance(&mut turn)
     }
@@ -210,6 +216,7 @@ impl Campaign<'_> {
         let extra = self.options.time;
         let extra = extra.map(|time| (time / EXTRA_SHARE).max(LEAST_EXTRA));
         let until = extra.map(|extra| Instant::now() + extra);
+        let until = [until, self.options.deadline].into_iter().flatten().min();
         let progress = self.progress();
         if ended != Ended::Stopped {
             for (index, amplifier) in self.amplifiers.iter_mut().enumerate() {

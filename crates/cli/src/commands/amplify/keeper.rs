@@ -6,6 +6,7 @@ use parallax_store::{Store, StoreError};
 
 use crate::commands::explore::watch::Watcher;
 use crate::commands::search::{kept_finding, say};
+use crate::console;
 use crate::size::counted;
 
 pub struct Keeper<'k> {
@@ -89,6 +90,10 @@ impl Observer for Keeper<'_> {
 
     fn caught_up(&mut self, progress: &Progress) {
         if !std::mem::take(&mut self.catching_up) {
+            return;
+        }
+        // Who takes turns with others goes on all the time.
+        if console::live().is_some() {
             return;
         }
         say(&format!(

@@ -6,7 +6,7 @@ mod tests;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use clap::FromArgMatches as _;
 use parallax_engine::amplify::sample::Sample;
@@ -15,7 +15,7 @@ use parallax_engine::archive::Archive;
 use parallax_engine::finding::Finding;
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
-use parallax_store::scenario_id;
+use parallax_store::{Store, scenario_id};
 
 use super::explore::seed::GivenArguments;
 use super::explore::watch::{self, Kept, Watcher};
@@ -28,7 +28,7 @@ use crate::failure::Failure;
 use crate::report::amplify::{self as report, AmplifyReport, Shown};
 use crate::size::parse_time;
 use keeper::Keeper;
-use tests::Chosen;
+pub use tests::{Chosen, near};
 
 /// Check what tests execute for all inputs of their paths, and of paths nearby
 ///
@@ -127,20 +127,35 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         (time, runs, None) => Budget::or_of_project(time, runs)?,
         (time, runs, Some(_)) => Budget { runs, time },
     };
-    let options = Options {
-        sample: arguments.sample,
-        max_distance: arguments.max_distance,
-        depth_factor: arguments.depth_factor,
-        runs: budget.runs,
-        time: budget.time,
-        jobs: arguments.means.jobs(),
-        seed: arguments.seed,
-        limits: arguments.means.limits(),
-        solver: arguments.means.solver(),
-        trace_memory: TRACE_MEMORY,
-        halt: Some(watch::interrupted),
-    };
-    search(arguments, &chosen, &options)
+    search(arguments, &chosen, &arguments.engine_options(budget))
+}
+
+impl Arguments {
+    /// As words of a command line say.
+    pub fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
+        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("amplify"));
+        let words = std::iter::once("amplify".into()).chain(words.iter().cloned());
+        let matches = command.try_get_matches_from(words);
+        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+        parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    }
+
+    fn engine_options(&self, budget: Budget) -> Options {
+        Options {
+            sample: self.sample,
+            max_distance: self.max_distance,
+            depth_factor: self.depth_factor,
+            runs: budget.runs,
+            time: budget.time,
+            deadline: None,
+            jobs: self.means.jobs(),
+            seed: self.seed,
+            limits: self.means.limits(),
+            solver: self.means.solver(),
+            trace_memory: TRACE_MEMORY,
+            halt: Some(watch::interrupted),
+        }
+    }
 }
 
 /// Runs the tests and keeps what programs were given.
@@ -192,9 +207,88 @@ fn search(arguments: &Arguments, chosen: &Chosen, options: &Options) -> Result<E
             _ => Exit::Findings,
         });
     }
+    let came = pursue(chosen, options, &store, &mut search, places)?;
+    match arguments.means.json {
+        true => console::print_data(&came.json)?,
+        false => console::print(&came.text)?,
+    }
+    in_use.end(came.exit as u8)?;
+    Ok(came.exit)
+}
+
+/// What an amplification has come to.
+pub struct Came {
+    pub exit: Exit,
+    /// `None` if it was interrupted.
+    pub end: Option<End>,
+    /// Of each program.
+    pub findings: Vec<Vec<Finding>>,
+    text: String,
+    json: String,
+}
+
+/// Goes on with the amplification of these tests for a while, from where it was; what has been found so far, whenever that was. For
+/// commands that report it themselves.
+pub fn go_on(
+    arguments: &Arguments,
+    chosen: &Chosen,
+    time: Duration,
+    store: &Store,
+) -> Result<Came, Failure> {
+    let deadline = Some(Instant::now() + time);
+    let mut budget = Budget {
+        runs: None,
+        time: Some(time),
+    };
+    let mut options = arguments.engine_options(budget);
+    let mut search = Search::open(
+        store,
+        &Asked {
+            strategy: "amplify",
+            program: &chosen.paths[0],
+            settings: &identity(&options, &chosen.targets),
+            budget,
+            fresh: false,
+        },
+    )?;
+    budget.time = Some(search.spent() + time);
+    search.allow(budget);
+    options.time = budget.time;
+    options.deadline = deadline;
+    if let Some(outcome) = search.finished() {
+        let mut findings = vec![Vec::new(); chosen.targets.len()];
+        for (finding, owner) in outcome.findings.into_iter().zip(outcome.owners) {
+            if let Some(list) = findings.get_mut(owner) {
+                list.push(finding);
+            }
+        }
+        return Ok(Came {
+            exit: Exit::Clean,
+            end: Some(outcome.end),
+            findings,
+            text: outcome.text,
+            json: outcome.json,
+        });
+    }
+    let places = places(arguments, chosen);
+    pursue(chosen, &options, store, &mut search, places)
+}
+
+/// Amplifies until the budget is used up, and keeps what it came to.
+fn pursue(
+    chosen: &Chosen,
+    options: &Options,
+    store: &Store,
+    search: &mut Search<'_>,
+    places: Vec<(PathBuf, PathBuf)>,
+) -> Result<Came, Failure> {
+    let budget = Budget {
+        runs: options.runs,
+        time: options.time,
+    };
     let mut watcher = Watcher::new(places, options.time);
-    let mut keeper = Keeper::new(&store, &chosen.names, &mut watcher, search.is_begun());
-    let summary = match amplify(&chosen.targets, options, &mut search, &mut keeper) {
+    let mut keeper = Keeper::new(store, &chosen.names, &mut watcher, search.is_begun());
+    let summary = match amplify(&chosen.targets, options, search, &mut keeper) {
         Ok(summary) => summary,
         Err(error) => {
             keeper.finish(std::iter::empty())?;
@@ -211,10 +305,6 @@ fn search(arguments: &Arguments, chosen: &Chosen, options: &Options) -> Result<E
         .collect();
     let kept = watcher.finish(&findings)?;
     let (text, json) = rendered(chosen, &summary, &kept)?;
-    match arguments.means.json {
-        true => console::print_data(&json)?,
-        false => console::print(&text)?,
-    }
     let exit = if watch::interrupted() {
         Exit::Interrupted
     } else if findings.iter().all(Vec::is_empty) {
@@ -222,22 +312,28 @@ fn search(arguments: &Arguments, chosen: &Chosen, options: &Options) -> Result<E
     } else {
         Exit::Findings
     };
-    if let Some(end) = End::of(summary.ended) {
+    let end = End::of(summary.ended);
+    if let Some(end) = end {
         let owners = findings.iter().enumerate();
         let owners = owners.flat_map(|(owner, found)| vec![owner; found.len()]);
         search.finish(&Outcome {
             budget,
             end,
             exit: exit as u8,
-            text,
-            json,
+            text: text.clone(),
+            json: json.clone(),
             tests: Vec::new(),
             owners: owners.collect(),
             findings: findings.concat(),
         })?;
     }
-    in_use.end(exit as u8)?;
-    Ok(exit)
+    Ok(Came {
+        exit,
+        end,
+        findings,
+        text,
+        json,
+    })
 }
 
 /// For each program: where results are kept, and its path.
@@ -279,6 +375,7 @@ fn identity(options: &Options, targets: &[Target]) -> String {
     let options = Options {
         runs: None,
         time: None,
+        deadline: None,
         jobs: 1,
         halt: None,
         solver: Config {

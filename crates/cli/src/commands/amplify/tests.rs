@@ -15,6 +15,7 @@ use super::Arguments;
 use crate::commands::explore::seed;
 use crate::commands::project::{is_wanted, toolchain};
 use crate::commands::scenarios::SEEDS;
+use crate::commands::versions::{self, Pair, Subject};
 use crate::commands::{build, search, shared, stored};
 use crate::console::{self, Palette, printable};
 use crate::exit::Exit;
@@ -136,6 +137,44 @@ pub fn all(arguments: &Arguments, store: &Store) -> Result<Chosen, Failure> {
             .hint("parallax build makes them; -C names the build tree that they are in")),
         false => Ok(chosen),
     }
+}
+
+/// Scenarios that run changed code of programs of a patch, each with the new version's variants. `None` if there are none.
+pub fn near<'p>(
+    arguments: &Arguments,
+    pair: &Pair,
+    parts: impl Iterator<Item = (&'p Subject, &'p Programs, Vec<&'p versions::Seed>)>,
+) -> Option<Chosen> {
+    let variables = pair.project.config.inputs.environment.iter();
+    let environment: Vec<Vec<u8>> = variables.map(|name| name.clone().into_bytes()).collect();
+    let mut chosen = Chosen {
+        targets: Vec::new(),
+        paths: Vec::new(),
+        names: Vec::new(),
+    };
+    for (subject, programs, seeds) in parts.filter(|(.., seeds)| !seeds.is_empty()) {
+        let path = &subject.paths.new;
+        let mut settings = arguments.means.settings(path);
+        settings.readable.extend(pair.folders());
+        let seeds = seeds.into_iter().map(|seed| Seed {
+            name: seed.id[..SHOWN_ID.min(seed.id.len())].to_owned(),
+            scenario: seed.scenario.clone(),
+        });
+        chosen.targets.push(Target {
+            name: subject.name.clone(),
+            programs: programs.clone(),
+            seeds: seeds.collect(),
+            symbolic: Symbolic {
+                environment: environment.clone(),
+                accesses: true,
+                ..Symbolic::ALL
+            },
+            settings,
+        });
+        chosen.paths.push(path.clone());
+        chosen.names.push(subject.name.as_bytes().into());
+    }
+    (!chosen.targets.is_empty()).then_some(chosen)
 }
 
 /// Why there is nothing to amplify.

@@ -105,6 +105,24 @@ impl<'c> Campaign<'c> {
         Ok(())
     }
 
+    /// Prepares another search with this budget for each target: what would come to nothing else is settled, the rest is open.
+    pub fn reopen(&mut self, budget: Budget) {
+        for (entry, settled) in self.entries.iter().zip(&mut self.settled) {
+            if let Some(entry) = entry.as_ref().filter(|entry| !entry.status.is_covered()) {
+                *settled = !would_go_on(entry, budget);
+            }
+        }
+    }
+
+    /// Whether the search for a target has had its time and runs.
+    pub fn is_used_up(&self, index: usize, budget: Budget) -> bool {
+        let entry = self.entries[index].as_ref();
+        entry.is_some_and(|entry| {
+            let is_limited = entry.time_limit.is_some() || entry.run_limit.is_some();
+            is_limited && !would_go_on(entry, budget)
+        })
+    }
+
     /// Enters what tests cover.
     fn enter_suite(&mut self) -> Result<(), Failure> {
         let mut list = Vec::new();

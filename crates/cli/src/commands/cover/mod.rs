@@ -1,6 +1,7 @@
 //! `parallax cover`: inputs that reach given lines, of one program or of a project's patch.
 
 mod campaign;
+mod covering;
 mod keeper;
 mod project;
 mod ranking;
@@ -33,6 +34,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::parse_time;
 pub use campaign::Campaign;
+pub use covering::{Covering, variables};
 pub use project::reach;
 
 /// Find inputs that reach given lines, or the changed lines that no test reaches

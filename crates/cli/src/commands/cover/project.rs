@@ -1,6 +1,5 @@
 //! The targets of a project: all programs that have them, in rounds.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 
@@ -8,22 +7,19 @@ use parallax_project::Project;
 use parallax_store::Store;
 
 use super::campaign::Campaign;
-use super::search::{Means, search};
+use super::covering::{Covering, variables};
 use super::{Arguments, Tests};
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::patch::{Found, Scope, Suite, Wish};
+use crate::commands::patch::{Scope, Wish};
 use crate::commands::project::{is_wanted, no_such_program};
 use crate::commands::search::Budget;
 use crate::commands::{search as notes, stored};
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::cover::project as report;
 use crate::size::counted;
 use crate::testfile::{Format, Template, TemplateError};
-
-/// Programs that a target is searched for in, at most: the code of libraries can be in a hundred.
-const PROGRAMS: usize = 3;
 
 pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -39,7 +35,7 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
             "nothing has been recorded: searches start from nothing; parallax record runs the tests",
         );
     }
-    let mut campaign = Campaign::new(arguments, budget, &store, &scope, &found)?;
+    let campaign = Campaign::new(arguments, budget, &store, &scope, &found)?;
     if campaign.earlier > 0 {
         let settled = counted(campaign.earlier as u64, "target");
         notes::say(&format!(
@@ -50,21 +46,20 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
         true => arguments.means.output("cover", Path::new("tests")),
         false => stored::directory().join("cover").join("tests"),
     };
-    let variables = variables(&project);
-    let means = Means {
+    let mut covering = Covering {
         arguments,
-        budget,
         store: &store,
         scope: &scope,
-        variables: &variables,
-        tests: format.as_ref().map(|format| (format, output.as_path())),
-        end: arguments.total.map(|total| started + total),
+        campaign,
+        variables: variables(&project),
+        tests: format.map(|format| (format, output)),
     };
+    let end = arguments.total.map(|total| started + total);
     let mut watcher = Watcher::new(Vec::new(), arguments.total);
-    search_all(&means, &mut campaign, &mut watcher)?;
+    covering.search(budget, end, &mut watcher)?;
     watcher.finish(&[])?;
     let shown = report::Shown {
-        campaign: &campaign,
+        campaign: &covering.campaign,
         store: &store,
         time: started.elapsed(),
     };
@@ -92,18 +87,17 @@ pub fn reach(
     let scope = scope(arguments, project, &Wish::Patch(range.map(str::to_owned)))?;
     let found = scope.find(Some(store))?;
     let budget = arguments.budget()?;
-    let mut campaign = Campaign::new(arguments, budget, store, &scope, &found)?;
-    let variables = variables(project);
-    let means = Means {
+    let campaign = Campaign::new(arguments, budget, store, &scope, &found)?;
+    let mut covering = Covering {
         arguments,
-        budget,
         store,
         scope: &scope,
-        variables: &variables,
+        campaign,
+        variables: variables(project),
         tests: None,
-        end: arguments.total.map(|total| Instant::now() + total),
     };
-    search_all(&means, &mut campaign, watcher)
+    let end = arguments.total.map(|total| Instant::now() + total);
+    covering.search(budget, end, watcher)
 }
 
 /// What is asked about, in the programs that are wanted.
@@ -115,62 +109,6 @@ fn scope(arguments: &Arguments, project: &Project, wish: &Wish) -> Result<Scope,
         true => Err(no_such_program()),
         false => Ok(scope),
     }
-}
-
-/// Environment variables that are input.
-fn variables(project: &Project) -> Vec<Vec<u8>> {
-    let variables = project.config.inputs.environment.iter();
-    variables.map(|name| name.clone().into_bytes()).collect()
-}
-
-/// Searches for all open targets, each in the programs where that promises most.
-fn search_all(
-    means: &Means<'_>,
-    campaign: &mut Campaign<'_>,
-    watcher: &mut Watcher,
-) -> Result<(), Failure> {
-    let tests = sizes(campaign.found, means.store)?;
-    for round in 0..PROGRAMS {
-        for (subject, targets) in assigned(campaign, &tests, round) {
-            if watch::interrupted() {
-                break;
-            }
-            if let Err(failure) = search(means, campaign, subject, &targets, watcher) {
-                console::print_error(&failure.render(&Palette));
-                let name = &campaign.found.subjects[subject].name;
-                notes::say(&format!("{name} is left out"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// How many scenarios there are of each program.
-fn sizes(found: &Found, store: &Store) -> Result<Vec<usize>, Failure> {
-    let size = |subject: &crate::commands::patch::Subject| {
-        Suite::read(store, &subject.path).map(|suite| suite.tests.len())
-    };
-    found.subjects.iter().map(size).collect()
-}
-
-/// The open targets of each program in this round: in the first, each target in the program whose tests come nearest to it.
-fn assigned(campaign: &Campaign<'_>, tests: &[usize], round: usize) -> BTreeMap<usize, Vec<usize>> {
-    let mut assigned: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for index in campaign.open() {
-        let mut places: Vec<_> = campaign.found.targets[index].places.iter().collect();
-        places.sort_by_key(|place| {
-            let tests = tests.get(place.subject).copied().unwrap_or(0);
-            (std::cmp::Reverse((place.nearby, tests)), place.subject)
-        });
-        let entry = campaign.entries[index].as_ref();
-        // Who has used up the time is done.
-        let is_done =
-            entry.is_some_and(|entry| entry.time_limit.is_some() || entry.run_limit.is_some());
-        if let Some(place) = places.get(round).filter(|_| !is_done) {
-            assigned.entry(place.subject).or_default().push(index);
-        }
-    }
-    assigned
 }
 
 /// What test files are to be.

@@ -479,6 +479,7 @@ impl Observer for Looking<'_, '_> {
             None => (self.label(self.current), nearness(progress)),
         };
         let runs = progress.runs;
+        self.watcher.count_runs(runs);
         let line =
             format!("{covered} of {all} covered  {what}  {seconds:.0} s  {runs} runs  {near}");
         self.watcher.tell(line);

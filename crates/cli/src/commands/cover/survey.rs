@@ -1,7 +1,7 @@
 //! Before the searches for single targets: what one change of a scenario reaches.
 
 use std::collections::HashMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_analysis::Analysis;
 use parallax_engine::cover::{Counts, Coverer, Extent, Step, Vocabulary};
@@ -39,6 +39,13 @@ pub fn rest(budget: Budget) -> Budget {
 }
 
 impl Looking<'_, '_> {
+    /// At most half of what is left of all time: searches are to come, too.
+    fn most(&self, time: Option<Duration>) -> Option<Duration> {
+        let left = self.means.end;
+        let left = left.map(|end| end.saturating_duration_since(Instant::now()) / 2);
+        [time, left].into_iter().flatten().min()
+    }
+
     /// Runs what the scenarios become by single changes; adds inputs that ran something new to the candidates.
     pub(super) fn survey(
         &mut self,
@@ -59,7 +66,7 @@ impl Looking<'_, '_> {
         let share = share(self.means.budget);
         let count = open.len() as u32;
         let extent = Extent {
-            time: share.time.map(|time| time * count),
+            time: self.most(share.time.map(|time| time * count)),
             runs: share.runs.map(|runs| runs * u64::from(count)),
         };
         let starts = self.promising(counts, &open, candidates);

@@ -67,6 +67,15 @@ pub struct Accused<'a> {
 /// Runs of a comparison that lasts longer are still near enough in time.
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// Makes the build in which parts of the patch are left out, unless it is there or is not needed.
+pub fn prepare(pair: &Pair) -> Result<(), Failure> {
+    if pair.patch.hunks.len() > 1 {
+        let builds = pair.project.builds(toolchain()?);
+        builds.trial(&pair.builds.new.revision, &pair.patch, &mut |_| {})?;
+    }
+    Ok(())
+}
+
 /// Finds the hunks of each difference, within the time; `None` of what is no difference between the versions.
 pub fn blame(
     arguments: &Arguments,

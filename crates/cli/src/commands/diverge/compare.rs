@@ -5,13 +5,15 @@ use std::thread;
 
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::diverge::correspond::Correspondence;
+use parallax_engine::diverge::triage::Court;
 use parallax_engine::diverge::walk::Both;
 use parallax_engine::diverge::{
     DivergeError, Diverger, Observer, Options, Progress, Subjects, Summary, Versions,
 };
+use parallax_engine::execute::Settings;
 use parallax_engine::explore::{Bounds, Shape};
 
-use super::Arguments;
+use super::{Arguments, MOST_WRITTEN};
 use crate::commands::explore::watch;
 use crate::commands::search::Budget;
 use crate::commands::shared;
@@ -49,6 +51,16 @@ impl Ready {
             subject: subject.clone(),
             versions,
         })
+    }
+
+    /// Runs inputs on both versions, plain and checked.
+    pub fn court(&self, arguments: &Arguments, pair: &Pair) -> Result<Court, Failure> {
+        let mut settings = Settings {
+            written: Some(MOST_WRITTEN),
+            ..arguments.means.settings(&self.subject.paths.new)
+        };
+        settings.readable.extend(pair.folders());
+        Ok(Court::new(&self.subjects, &settings)?)
     }
 
     pub fn places(&self) -> Versions<'_> {

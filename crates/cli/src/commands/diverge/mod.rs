@@ -1,6 +1,7 @@
 //! `parallax diverge`: inputs on which two versions of a program behave differently, of two programs or over a project's patch.
 
 mod blame;
+mod campaign;
 mod compare;
 mod journal;
 mod keeper;
@@ -11,6 +12,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::FromArgMatches as _;
 use parallax_engine::diverge::{DivergeError, Options, Phase, Progress};
 use parallax_engine::execute::Settings;
 use parallax_engine::explore::{self, Shape};
@@ -24,7 +26,11 @@ use super::search::Budget;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::{counted, parse_time};
-pub use blame::{Blame, Role};
+pub use blame::{Accused, Blame, Role, prepare as prepare_blame};
+pub use campaign::{Campaign, Part, blames, identity};
+pub use compare::Ready;
+pub use journal::Journal;
+pub use keeper::{finding_id, keep};
 
 /// What a run may write before it is ended: what comes after so much is more of the same, and a trace of it is no use.
 const MOST_WRITTEN: u64 = 256 << 10;
@@ -136,6 +142,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 impl Arguments {
+    /// As words of a command line say.
+    pub fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
+        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("diverge"));
+        let words = std::iter::once("diverge".into()).chain(words.iter().cloned());
+        let matches = command.try_get_matches_from(words);
+        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
+        parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    }
+
     fn format(&self) -> Format {
         match (self.format, self.means.json) {
             (Some(format), _) => format,

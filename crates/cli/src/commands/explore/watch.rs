@@ -51,7 +51,8 @@ impl Watcher {
     /// For a search in programs that keeps results in a directory for each.
     pub fn new(places: Vec<(PathBuf, PathBuf)>, time: Option<Duration>) -> Watcher {
         catch_interrupt();
-        let is_terminal = io::stderr().is_terminal();
+        // Who shares a screen has no line of its own.
+        let is_terminal = io::stderr().is_terminal() && console::live().is_none();
         let bar = if is_terminal {
             ProgressBar::new_spinner()
         } else {
@@ -73,6 +74,7 @@ impl Watcher {
 
     /// Time and runs so far, and per second: what every line of progress begins with.
     pub fn pace(&self, runs: u64) -> String {
+        self.count_runs(runs);
         let elapsed = self.started.elapsed();
         let rate = runs as f64 / elapsed.as_secs_f64().max(0.001);
         let time = match self.time {
@@ -114,9 +116,18 @@ impl Watcher {
 }
 
 impl Watcher {
+    /// Says how often programs have been run so far.
+    pub fn count_runs(&self, runs: u64) {
+        if let Some(live) = console::live() {
+            live.ran(runs);
+        }
+    }
+
     /// Shows a line of progress: at once to who looks, now and then to others.
     pub fn tell(&mut self, line: String) {
-        if self.is_terminal {
+        if let Some(live) = console::live() {
+            live.tell(&line);
+        } else if self.is_terminal {
             self.bar.set_message(line);
         } else if self.last_line.elapsed() >= LINES {
             self.last_line = Instant::now();

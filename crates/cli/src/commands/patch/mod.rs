@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use parallax_analysis::BlockId;
-use parallax_project::{Project, Revision, Selection};
+use parallax_project::{Build, Project, Revision, Selection};
 use parallax_store::{Filter, Store};
 
 use super::build;
@@ -165,7 +165,6 @@ impl Scope {
             Wish::Lines(_) | Wish::Everything => Selection::Current,
         };
         let selected = project.select(&selection)?;
-        let settings = project.config.source.clone();
         let wanted = match wish {
             Wish::Everything => None,
             Wish::Lines(lines) => Some(lines.clone()),
@@ -174,22 +173,23 @@ impl Scope {
                     let message = "a patch is what lies between two revisions, as in HEAD~1..HEAD";
                     return Err(Failure::new(Exit::Usage, message));
                 };
-                let repository = project.repository.as_ref();
-                let changes = repository.map(|repository| repository.changes(old, &selected.new));
-                let changes = changes.transpose()?.unwrap_or_default().into_iter();
-                let meant = changes
-                    .filter(|change| is_source(&change.file) && settings.counts(&change.file));
-                let lines = meant.flat_map(|change| {
-                    let file = change.file;
-                    let lines = change.lines.into_iter();
-                    lines.map(move |line| (file.clone(), line))
-                });
-                Some(lines.collect())
+                Some(changed_lines(project, old, &selected.new)?)
             }
         };
         let built = build::ensure(&project.builds(toolchain()?), &selected.new)?;
+        Ok(Scope::of_build(project, built, wanted))
+    }
+
+    /// What a patch changes in the version that it leads to.
+    pub fn of_patch(project: &Project, old: &Revision, new: &Build) -> Result<Scope, Failure> {
+        let wanted = changed_lines(project, old, &new.revision)?;
+        Ok(Scope::of_build(project, new.clone(), Some(wanted)))
+    }
+
+    fn of_build(project: &Project, built: Build, wanted: Option<Vec<(String, u32)>>) -> Scope {
+        let settings = project.config.source.clone();
         let programs = built.programs.into_iter();
-        Ok(Scope {
+        Scope {
             subjects: programs
                 .map(|program| Subject {
                     name: program.name,
@@ -201,7 +201,7 @@ impl Scope {
             wanted,
             revision: Some(built.revision),
             counts: Box::new(move |file| settings.counts(file)),
-        })
+        }
     }
 
     /// What programs may find at its usual place: tests use files of source and build.
@@ -219,7 +219,11 @@ impl Scope {
             };
             scenarios = store.list(&filter(&SEEDS))?.len();
             if let Some(tree) = &self.tree {
-                cover::measure(store, &store.list(&filter(&KEPT))?, tree, &self.folders())?;
+                let mut kept = store.list(&filter(&KEPT))?;
+                let mut names = HashSet::new();
+                names.extend(self.subjects.iter().map(|one| one.name.as_bytes()));
+                kept.retain(|one| names.contains(&one.program[..]));
+                cover::measure(store, &kept, tree, &self.folders())?;
             }
         }
         let mut gathered = Gathered::default();
@@ -254,6 +258,25 @@ pub fn counters(
         counts: Box::new(|_| true),
     };
     lines::counters(&scope)
+}
+
+/// File and line of what is new or changed in files that can have code and are tested.
+fn changed_lines(
+    project: &Project,
+    old: &Revision,
+    new: &Revision,
+) -> Result<Vec<(String, u32)>, Failure> {
+    let settings = &project.config.source;
+    let repository = project.repository.as_ref();
+    let changes = repository.map(|repository| repository.changes(old, new));
+    let changes = changes.transpose()?.unwrap_or_default().into_iter();
+    let meant = changes.filter(|change| is_source(&change.file) && settings.counts(&change.file));
+    let lines = meant.flat_map(|change| {
+        let file = change.file;
+        let lines = change.lines.into_iter();
+        lines.map(move |line| (file.clone(), line))
+    });
+    Ok(lines.collect())
 }
 
 /// Whether a changed file can have code of C programs in it.

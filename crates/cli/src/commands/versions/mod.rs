@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use parallax_analysis::lines::normalise;
 use parallax_engine::diverge::walk::Both;
-use parallax_project::{Build, Patch, Project, Selection};
+use parallax_project::{Build, Patch, Project, Revision, Selected, Selection};
 
 use super::project::{is_wanted, no_such_program, toolchain};
 use super::search::say;
@@ -54,6 +54,19 @@ impl Pair {
             },
         };
         let selected = project.select(&selection)?;
+        let golden = match golden {
+            Some(word) => Some(project.select(&Selection::Words(word.to_owned()))?.new),
+            None => None,
+        };
+        Pair::of_selected(project, selected, golden)
+    }
+
+    /// Builds two revisions, and one that is known to be right, unless they are built.
+    pub fn of_selected(
+        project: Project,
+        selected: Selected,
+        golden: Option<Revision>,
+    ) -> Result<Pair, Failure> {
         let Some(old) = selected.old else {
             let message = "versions are compared between two revisions, as in HEAD~1..HEAD";
             return Err(Failure::new(Exit::Usage, message));
@@ -64,10 +77,6 @@ impl Pair {
             return Err(Failure::new(Exit::Usage, message)
                 .hint("without a range, uncommitted changes are compared with HEAD"));
         }
-        let golden = match golden {
-            Some(word) => Some(project.select(&Selection::Words(word.to_owned()))?.new),
-            None => None,
-        };
         let source = project.config.source.clone();
         let is_wanted = |file: &str| patch::is_source(file) && source.counts(file);
         let repository = project.repository.as_ref();

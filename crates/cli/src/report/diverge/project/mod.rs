@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::walk::Both;
+use parallax_engine::diverge::walk::{Both, Place, Version};
 use parallax_engine::diverge::{Summary, Versions};
 use parallax_project::Hunk;
+use parallax_report::model::Parting;
 use serde_json::{Value, json};
 
 use super::sarif::{at, fingerprint, properties, rule};
@@ -86,7 +87,7 @@ impl<'a> ProjectReport<'a> {
 }
 
 /// The name of a file of either version, relative to the top of its source.
-fn short(pair: &Pair, file: &str) -> String {
+pub fn short(pair: &Pair, file: &str) -> String {
     let builds = [&pair.builds.new, &pair.builds.old];
     let mut inside = builds
         .into_iter()
@@ -96,13 +97,30 @@ fn short(pair: &Pair, file: &str) -> String {
 }
 
 /// What differs, in words.
-fn message(pair: &Pair, cluster: &Cluster) -> String {
+pub fn message(pair: &Pair, cluster: &Cluster) -> String {
     message_with(cluster, &|file| short(pair, file))
 }
 
 /// What differs, in one line.
 pub fn headline(pair: &Pair, cluster: &Cluster) -> String {
     headline_with(cluster, &message(pair, cluster))
+}
+
+/// Where two versions of a program part, with the line in each version that has it.
+pub fn parting(pair: &Pair, versions: Versions<'_>, place: &Place) -> Option<Parting> {
+    let tops = Both {
+        old: pair.builds.old.source.as_path(),
+        new: pair.builds.new.source.as_path(),
+    };
+    let mut places = PlacesOfBoth::below(versions, tops);
+    let (file, line) = places.spot(place)?;
+    let mut text = |version| places.of(place, version).and_then(|(_, line)| line);
+    Some(Parting {
+        file,
+        line,
+        old: text(Version::Old),
+        new: text(Version::New),
+    })
 }
 
 pub fn render_json(report: &ProjectReport<'_>) -> String {
