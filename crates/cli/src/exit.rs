@@ -17,6 +17,8 @@ pub enum Exit {
     BuildFailed = 3,
     /// A defect of Parallax, or the machine is out of something.
     Internal = 70,
+    /// `check`: a version does not build, so there is nothing to say about the patch; what `git bisect run` skips.
+    CannotTest = 125,
     /// Ended by Ctrl-C.
     Interrupted = 130,
 }
@@ -25,10 +27,11 @@ pub enum Exit {
 pub const HELP: &str = "\
 Exit codes:
   0    done, nothing found (however the program under test itself ended)
-  1    findings: self-check mismatches, or something missing (doctor)
+  1    findings: errors, differences, self-check mismatches, or something missing (doctor)
   2    wrong use: bad option, missing file, program not built with parallax-cc
   3    building failed: a revision of the project, or a variant of a program
   70   internal error
+  125  check: a version does not build (git bisect run skips it)
   130  interrupted";
 
 impl From<Exit> for std::process::ExitCode {

@@ -16,8 +16,9 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    amplify, analyse, annotate, build, cc, clean, cover, coverage, diverge, doctor, explore, graph,
-    init, record, replay, scenario, scenarios, schema, targets, trace, variant, why,
+    accept, amplify, analyse, annotate, build, cc, check, clean, cover, coverage, diverge, doctor,
+    explore, graph, init, record, replay, scenario, scenarios, schema, targets, trace, variant,
+    why,
 };
 use console::Palette;
 use exit::Exit;
@@ -39,6 +40,8 @@ enum Command {
     Init(init::Arguments),
     Build(build::Arguments),
     Record(record::Arguments),
+    Check(Box<check::Arguments>),
+    Accept(accept::Arguments),
     Amplify(Box<amplify::Arguments>),
     Explore(Box<explore::Arguments>),
     Cover(Box<cover::Arguments>),
@@ -85,6 +88,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     let exit = match command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Accept(arguments) => accept::run(&arguments),
         Command::Amplify(arguments) => amplify::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Cover(arguments) => cover::run(&arguments),

@@ -1,11 +1,13 @@
 //! One file per subcommand, and what they share.
 
+pub mod accept;
 pub mod amplify;
 pub mod analyse;
 pub mod annotate;
 pub mod build;
 pub mod cc;
 pub mod changes;
+pub mod check;
 pub mod clean;
 pub mod cover;
 pub mod coverage;

@@ -1,0 +1,173 @@
+//! What inputs showed, as findings of the report.
+
+use parallax_engine::compare::{self, Line};
+use parallax_engine::diverge::clusters::Cluster;
+use parallax_engine::diverge::triage;
+use parallax_engine::finding::Problem as Seen;
+use parallax_project::accepted::Accepted as Entry;
+use parallax_report::model::{
+    Accepted, Class, Difference, DifferenceLine, Finding, Golden, Guilty, Problem, Role, Technique,
+};
+use parallax_store::hash;
+
+use super::super::turns::Blames;
+use super::super::work::Work;
+use crate::commands::diverge::{self, Blame, Ready};
+use crate::commands::versions::{Pair, Subject};
+use crate::failure::Failure;
+use crate::report::diverge::project::{message, parting, short};
+use crate::report::scenario::command_line;
+
+/// Lines around those that differ.
+const AROUND: usize = 2;
+/// Names of scenarios are shown so long, as in `parallax scenarios`.
+const SHOWN_ID: usize = 8;
+
+/// All findings; their inputs are kept as scenarios.
+pub fn all(work: &Work<'_>, blames: &Blames, accepted: &[Entry]) -> Result<Vec<Finding>, Failure> {
+    let mut findings = Vec::new();
+    for (subject, clusters) in work.clusters() {
+        for (cluster, technique) in clusters {
+            let key = (subject.name.clone(), cluster.key.clone());
+            let blame = blames.get(&key);
+            let ready = work.comparing.ready(&subject.name);
+            let guilty = blame.map(|blame| (blame, work.pair.patch.hunks.as_slice()));
+            let scenario = diverge::keep(work.store, &subject.name, &cluster, guilty)?;
+            let mut finding = of(work.pair, subject, &cluster, technique, ready, blame);
+            finding.replay = format!(
+                "parallax replay {} --on both --range {}",
+                &scenario[..SHOWN_ID.min(scenario.len())],
+                work.pair.range()
+            );
+            finding.scenario_id = Some(scenario);
+            let known = accepted.iter().find(|entry| entry.finding == finding.id);
+            finding.accepted = known.map(|entry| Accepted {
+                because: entry.because.clone(),
+            });
+            findings.push(finding);
+        }
+    }
+    Ok(findings)
+}
+
+fn of(
+    pair: &Pair,
+    subject: &Subject,
+    cluster: &Cluster,
+    technique: Technique,
+    ready: Option<&Ready>,
+    blame: Option<&Blame>,
+) -> Finding {
+    let shown = &cluster.shown;
+    let problems: Vec<Problem> = shown
+        .problems
+        .iter()
+        .map(|one| problem(pair, one))
+        .collect();
+    let parted = cluster.place.zip(ready);
+    let parted = parted.and_then(|(place, ready)| parting(pair, ready.places(), &place));
+    let hunks: Vec<Guilty> = blame
+        .iter()
+        .flat_map(|blame| &blame.hunks)
+        .map(|(hunk, role)| Guilty {
+            hunk: *hunk,
+            role: match role {
+                diverge::Role::Guilty => Role::Guilty,
+                diverge::Role::Builds => Role::Needed,
+                diverge::Role::Open => Role::Open,
+            },
+        })
+        .collect();
+    let of_problem = problems
+        .first()
+        .and_then(|one| Some((one.file.clone()?, one.line)));
+    let of_parting = || parted.as_ref().map(|one| (one.file.clone(), one.line));
+    let of_hunk = || {
+        let guilty = hunks.iter().find(|guilty| guilty.role == Role::Guilty)?;
+        let hunk = pair.patch.hunks.get(guilty.hunk)?;
+        Some((hunk.file.clone(), hunk.new.first))
+    };
+    let place = of_problem.or_else(of_parting).or_else(of_hunk);
+    let (file, line) = place.unzip();
+    let name = &subject.name;
+    Finding {
+        id: diverge::finding_id(name, cluster),
+        fingerprint: hash(format!("{name}\n{}", cluster.key).as_bytes()),
+        class: class(shown.class),
+        kind: problems.first().map(|problem| problem.kind.clone()),
+        program: name.clone(),
+        message: message(pair, cluster),
+        technique,
+        file,
+        line: line.unwrap_or(0),
+        command: command_line(&callable(name), &cluster.scenario),
+        scenario: cluster.scenario.clone(),
+        old: Some(shown.endings.old.clone()),
+        new: Some(shown.endings.new.clone()),
+        differences: shown.differences.iter().map(difference).collect(),
+        problems,
+        hunks,
+        hunks_minimal: blame.is_some_and(|blame| blame.is_minimal),
+        parting: parted,
+        golden: shown.golden.map(golden),
+        count: cluster.count,
+        seconds: cluster.seconds,
+        ..Finding::default()
+    }
+}
+
+/// A program in the folder that one is in is found only with its path.
+pub fn callable(name: &str) -> String {
+    match name.contains('/') {
+        true => name.to_owned(),
+        false => format!("./{name}"),
+    }
+}
+
+fn class(class: triage::Class) -> Class {
+    match class {
+        triage::Class::Regression => Class::Regression,
+        triage::Class::Difference | triage::Class::Silent => Class::Difference,
+        triage::Class::Both => Class::Both,
+        triage::Class::Fixed => Class::Fixed,
+    }
+}
+
+fn golden(golden: triage::Golden) -> Golden {
+    match golden {
+        triage::Golden::Regression => Golden::Regression,
+        triage::Golden::Unclear => Golden::Unclear,
+        triage::Golden::Intended => Golden::Intended,
+    }
+}
+
+fn problem(pair: &Pair, seen: &Seen) -> Problem {
+    let place = seen.location.as_ref();
+    Problem {
+        kind: seen.kind.name().to_owned(),
+        message: seen.message.clone(),
+        file: place.map(|place| short(pair, &place.file)),
+        line: place.map_or(0, |place| place.line),
+        functions: seen.functions.clone(),
+    }
+}
+
+fn difference(difference: &compare::Difference) -> Difference {
+    let (old, new) = match difference {
+        compare::Difference::End { one, other } => (one.clone(), other.clone()),
+        _ => Default::default(),
+    };
+    let line = |line: &Line| match line {
+        Line::Same(bytes) => DifferenceLine::Same(bytes.clone()),
+        Line::One(bytes) => DifferenceLine::Old(bytes.clone()),
+        Line::Other(bytes) => DifferenceLine::New(bytes.clone()),
+    };
+    let around = difference.diff().map(|diff| diff.around(AROUND));
+    let lines = around.into_iter().flatten();
+    Difference {
+        part: difference.part(),
+        old,
+        new,
+        lines: lines.map(|one| one.map(line)).collect(),
+    }
+}

@@ -1,0 +1,153 @@
+//! Puts what the searches know into the report.
+
+mod findings;
+mod targets;
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use parallax_project::accepted::Accepted;
+use parallax_project::revision::Kind;
+use parallax_report::PatchReport;
+use parallax_report::model::{
+    Hunk, Loss, Patch, Program, Promise, Revision, SourceFile, Span, Stats,
+};
+
+use super::turns::Blames;
+use super::work::Work;
+use crate::commands::versions::Pair;
+use crate::failure::Failure;
+use crate::report::search::ranked;
+
+/// The key of the trailer by which a commit says what becomes of behaviour, as English is written on either side.
+const TRAILERS: [&str; 2] = ["Behaviour", "Behavior"];
+
+/// Everything but phases, time line and what only the caller knows.
+pub fn report(
+    work: &Work<'_>,
+    blames: &Blames,
+    accepted: &[Accepted],
+) -> Result<PatchReport, Failure> {
+    let pair = work.pair;
+    let findings = findings::all(work, blames, accepted)?;
+    let is_seen = |entry: &&Accepted| findings.iter().any(|one| one.id == entry.finding);
+    let stale = accepted.iter().filter(|entry| !is_seen(entry));
+    let stale: Vec<String> = stale.map(|entry| entry.finding.clone()).collect();
+    let (targets, skipped) = targets::all(work);
+    let mut losses: BTreeMap<String, u64> = BTreeMap::new();
+    let entries = work.covering.campaign.entries.iter().flatten();
+    let of_targets = entries
+        .clone()
+        .flat_map(|entry| entry.losses.iter().cloned());
+    let compared = work.comparing.done.iter();
+    let of_comparing = compared
+        .clone()
+        .flat_map(|done| done.summary.losses.clone());
+    for (name, count) in of_targets.chain(of_comparing) {
+        *losses.entry(name).or_default() += count;
+    }
+    let sum = |of: fn(&parallax_engine::diverge::Summary) -> u64| -> u64 {
+        compared.clone().map(|done| of(&done.summary)).sum()
+    };
+    Ok(PatchReport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        patch: patch(pair),
+        programs: programs(work),
+        findings,
+        targets,
+        skipped,
+        losses: ranked(&losses)
+            .into_iter()
+            .map(|(function, count)| Loss { function, count })
+            .collect(),
+        promise: promise(pair)?,
+        stale,
+        stats: Stats {
+            paths: sum(|one| one.paths) + entries.clone().map(|entry| entry.paths).sum::<u64>(),
+            queries: sum(|one| one.queries) + entries.map(|entry| entry.queries).sum::<u64>(),
+            ..Stats::default()
+        },
+        ..PatchReport::default()
+    })
+}
+
+/// A report about a patch that changes no code.
+pub fn nothing(pair: &Pair) -> Result<PatchReport, Failure> {
+    Ok(PatchReport {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        patch: patch(pair),
+        promise: promise(pair)?,
+        ..PatchReport::default()
+    })
+}
+
+fn programs(work: &Work<'_>) -> Vec<Program> {
+    let subjects = work.subjects.iter();
+    subjects
+        .map(|subject| {
+            let touching = work.touching.get(&subject.name);
+            Program {
+                name: subject.name.clone(),
+                scenarios: touching.map_or(0, |one| one.scenarios as u64),
+                touching: touching.map_or(0, |one| one.touching as u64),
+            }
+        })
+        .collect()
+}
+
+fn patch(pair: &Pair) -> Patch {
+    let revision = |revision: &parallax_project::Revision| Revision {
+        label: revision.label.clone(),
+        id: revision.id.clone(),
+        is_commit: revision.kind == Kind::Commit,
+    };
+    let mut files: Vec<SourceFile> = Vec::new();
+    for hunk in &pair.patch.hunks {
+        if files.last().is_none_or(|last| last.name != hunk.file) {
+            let text = fs::read(pair.builds.new.source.join(&hunk.file)).ok();
+            files.push(SourceFile {
+                name: hunk.file.clone(),
+                old_name: (hunk.old_file != hunk.file).then(|| hunk.old_file.clone()),
+                text: text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+            });
+        }
+    }
+    let span = |span: parallax_project::revision::Span| Span {
+        first: span.first,
+        count: span.count,
+    };
+    let hunks = pair.patch.hunks.iter().map(|hunk| Hunk {
+        file: hunk.file.clone(),
+        old: span(hunk.old),
+        new: span(hunk.new),
+        removed: hunk.removed.clone(),
+        added: hunk.added.clone(),
+    });
+    Patch {
+        range: pair.range(),
+        old: revision(&pair.builds.old.revision),
+        new: revision(&pair.builds.new.revision),
+        files,
+        hunks: hunks.collect(),
+    }
+}
+
+/// A commit of the range that promises that nothing changes that can be seen.
+fn promise(pair: &Pair) -> Result<Option<Promise>, Failure> {
+    let Some(repository) = &pair.project.repository else {
+        return Ok(None);
+    };
+    let (old, new) = (&pair.builds.old.revision, &pair.builds.new.revision);
+    for key in TRAILERS {
+        let trailers = repository.trailers(old, new, key)?;
+        let mut none = trailers.into_iter();
+        let none = none.find(|trailer| trailer.value.eq_ignore_ascii_case("none"));
+        if let Some(trailer) = none {
+            return Ok(Some(Promise {
+                commit: trailer.commit,
+                subject: trailer.subject,
+            }));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,125 @@
+//! What inputs show that are not from a comparison: errors that were met on the way to a line or beside a test, and whatever showed
+//! something before.
+//!
+//! Each is run on both versions, plain and checked, so that an error of both is not taken for one that the patch brings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use parallax_engine::diverge::Phase;
+use parallax_engine::diverge::clusters::{Cluster, key};
+use parallax_engine::diverge::triage::{Class, Court};
+use parallax_report::model::Technique;
+use parallax_scenario::Scenario;
+use parallax_store::scenario_id;
+
+use crate::commands::diverge::{Arguments, Ready};
+use crate::commands::versions::Pair;
+use crate::failure::Failure;
+
+/// How often something must be seen, without a miss.
+const TIMES: usize = 3;
+
+/// Something that an input shows.
+pub struct Judged {
+    pub program: String,
+    pub cluster: Cluster,
+    pub technique: Technique,
+}
+
+/// Judges inputs, each once.
+pub struct Judge<'j> {
+    arguments: &'j Arguments,
+    pair: &'j Pair,
+    courts: BTreeMap<String, Court>,
+    seen: BTreeSet<String>,
+    /// What inputs showed, each thing once for each program, on the smallest input.
+    pub list: Vec<Judged>,
+}
+
+impl<'j> Judge<'j> {
+    pub fn new(arguments: &'j Arguments, pair: &'j Pair) -> Judge<'j> {
+        Judge {
+            arguments,
+            pair,
+            courts: BTreeMap::new(),
+            seen: BTreeSet::new(),
+            list: Vec::new(),
+        }
+    }
+
+    /// Judges an input of a program; whether it shows something that was not known.
+    pub fn look(
+        &mut self,
+        ready: &Ready,
+        scenario: &Scenario,
+        technique: Technique,
+        seconds: f64,
+    ) -> Result<bool, Failure> {
+        let name = &ready.subject.name;
+        if !self.seen.insert(scenario_id(name.as_bytes(), scenario)) {
+            return Ok(false);
+        }
+        if !self.courts.contains_key(name) {
+            let court = ready.court(self.arguments, self.pair)?;
+            self.courts.insert(name.clone(), court);
+        }
+        let Some(court) = self.courts.get_mut(name) else {
+            return Ok(false);
+        };
+        let shown = court.judge(scenario)?;
+        if shown.class == Class::Silent {
+            return Ok(false);
+        }
+        for _ in 1..TIMES {
+            if court.judge(scenario)?.key() != shown.key() {
+                return Ok(false);
+            }
+        }
+        if shown.class == Class::Both && !self.is_in_patch(&shown.problems) {
+            return Ok(false);
+        }
+        let cluster = Cluster {
+            key: key(&shown, None),
+            scenario: scenario.clone(),
+            shown,
+            distance: 0,
+            place: None,
+            phase: Phase::Given,
+            count: 1,
+            seconds,
+        };
+        let mut list = self.list.iter_mut();
+        let known = list.find(|one| one.program == *name && one.cluster.key == cluster.key);
+        match known {
+            Some(known) => {
+                known.cluster.count += 1;
+                if scenario.size() < known.cluster.scenario.size() {
+                    let count = known.cluster.count;
+                    known.cluster = Cluster { count, ..cluster };
+                }
+                Ok(false)
+            }
+            None => {
+                self.list.push(Judged {
+                    program: name.clone(),
+                    cluster,
+                    technique,
+                });
+                Ok(true)
+            }
+        }
+    }
+
+    /// Whether an error is in a file that the patch changes: others were there before and will be there after it.
+    fn is_in_patch(&self, problems: &[parallax_engine::finding::Problem]) -> bool {
+        let source = &self.pair.builds.new.source;
+        problems.iter().any(|problem| {
+            let place = problem.location.as_ref();
+            place.is_some_and(|place| {
+                let hunks = self.pair.patch.hunks.iter();
+                let mut paths = hunks.map(|hunk| source.join(&hunk.file));
+                paths.any(|path| path == std::path::Path::new(&place.file))
+            })
+        })
+    }
+}

@@ -1,0 +1,202 @@
+//! `parallax check`: everything there is about one patch, in one command and one budget.
+
+mod fill;
+mod judge;
+mod schedule;
+mod screen;
+mod suite;
+mod turns;
+mod work;
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use parallax_project::{Selected, Selection, accepted};
+use parallax_report::PatchReport;
+use parallax_report::model::Phase;
+
+use super::explore::watch;
+use super::means::Running;
+use super::patch::{Scope, is_source};
+use super::project::ProjectArguments;
+use super::search::say;
+use super::stored;
+use super::versions::Pair;
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::size::parse_time;
+use suite::Recorded;
+use work::{Orders, Work};
+
+/// Check a patch: does it change behaviour, bring errors, and do tests run it?
+///
+/// Builds the versions before and after the patch, records the tests of the new one, and searches for inputs: on which the versions do
+/// different things, that run changed lines which no test runs, and that make changed code fail. What it finds was seen when the input
+/// was run on the real programs. Time goes to whatever still finds something.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  parallax check                          # what this branch adds to its upstream branch, uncommitted changes included
+  parallax check HEAD~1..HEAD --budget 1m # the last commit
+  parallax check main...topic             # a branch since it left main
+  git bisect start BAD GOOD && git bisect run parallax check GOOD..HEAD
+
+--budget is the time for searching; building the versions and running the tests once come before it, and are kept for the next
+time. Ctrl-C ends the search and reports what is known. Running the same again goes on where that ended, also after a crash.
+What is intended can be accepted: parallax accept FINDING --because \"...\".
+A commit message with the line `Behaviour: none` at its end says that nothing that can be seen changes: then every difference is an error.
+Exit code: 0 nothing found, 1 errors or differences that nobody accepted, 125 a version does not build (git bisect skips it),
+130 ended by Ctrl-C, 2 wrong use.")]
+pub struct Arguments {
+    /// OLD..NEW, OLD...NEW or OLD.. (default: from where this branch left its upstream branch to your files as they are)
+    range: Option<String>,
+
+    /// Time for searching
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_time)]
+    budget: Duration,
+
+    /// A revision that is known to be right: tells regressions from what was intended
+    #[arg(long, value_name = "REV")]
+    golden: Option<String>,
+
+    /// Do not look for the hunks that differences come from
+    #[arg(long)]
+    no_blame: bool,
+
+    /// Print the result as JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    running: Running,
+
+    #[command(flatten)]
+    project: ProjectArguments,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    match check(arguments) {
+        // So that `git bisect run` skips what cannot be tested.
+        Err(mut failure) if failure.exit == Exit::BuildFailed => {
+            failure.exit = Exit::CannotTest;
+            Err(failure)
+        }
+        result => result,
+    }
+}
+
+fn check(arguments: &Arguments) -> Result<Exit, Failure> {
+    let started = Instant::now();
+    let project = arguments.project.find()?;
+    let accepted = accepted::read(&project.root)?;
+    let mut notes = Vec::new();
+    let selected = match &arguments.range {
+        Some(range) => project.select(&Selection::Words(range.clone()))?,
+        None => {
+            let usual = project.usual_patch(is_source)?;
+            if let Some(note) = usual.note {
+                say(&note);
+                notes.push(note);
+            }
+            usual.selected
+        }
+    };
+    let golden = match &arguments.golden {
+        Some(word) => Some(project.select(&Selection::Words(word.clone()))?.new),
+        None => None,
+    };
+    announce(&selected);
+    let pair = Pair::of_selected(project, selected, golden)?;
+    let built = started.elapsed();
+    let subjects = pair.changed(&[])?;
+    if subjects.is_empty() {
+        let report = fill::nothing(&pair)?;
+        return finish(arguments, report, notes, started);
+    }
+    let store = stored::open()?;
+    let in_use = store.begin("parallax check")?;
+    let began = Instant::now();
+    if suite::ensure(&store, &pair)? == Recorded::Interrupted {
+        in_use.end(Exit::Interrupted as u8)?;
+        return Ok(Exit::Interrupted);
+    }
+    let recorded = began.elapsed();
+    let orders = Orders::new(&arguments.running.words(), arguments.no_blame)?;
+    let mut scope = Scope::of_patch(&pair.project, &pair.builds.old.revision, &pair.builds.new)?;
+    let is_changed = |name: &str| subjects.iter().any(|subject| subject.name == name);
+    scope.subjects.retain(|subject| is_changed(&subject.name));
+    let found = scope.find(Some(&store))?;
+    let mut work = Work::new(&orders, &pair, &store, subjects, &scope, &found)?;
+    let before = [
+        ("build", built + began.elapsed() - recorded, "both versions"),
+        ("record", recorded, "the tests"),
+    ];
+    let came = turns::search(&mut work, arguments.budget, !arguments.no_blame)?;
+    work.complain();
+    let mut report = fill::report(&work, &came.blames, &accepted)?;
+    let before = before.into_iter().map(|(name, time, gave)| Phase {
+        name: name.to_owned(),
+        seconds: time.as_secs_f64(),
+        gave: gave.to_owned(),
+        left: None,
+    });
+    report.phases = before.chain(came.phases).collect();
+    report.timeline = came.timeline;
+    report.is_interrupted = watch::interrupted();
+    report.stats.runs = came.runs;
+    report.stats.searched = came.searched.as_secs_f64();
+    report.stats.budget = Some(arguments.budget.as_secs_f64());
+    let exit = finish(arguments, report, notes, started)?;
+    in_use.end(exit as u8)?;
+    Ok(exit)
+}
+
+/// Says what is looked at, before it takes time.
+fn announce(selected: &Selected) {
+    if let Some(old) = &selected.old {
+        let text = format!("checking {} → {}\n", old.label, selected.new.label);
+        console::print_error(&text);
+    }
+}
+
+/// The verdict and a line for each finding.
+fn brief(report: &PatchReport) -> String {
+    let range = Palette.heading(&report.patch.range);
+    let mut text = format!("{range}: {}\n", report.verdict().name());
+    for finding in report.ranked() {
+        let class = finding.class.name();
+        let _ = writeln!(text, "  {} {class}: {}", finding.id, finding.message);
+        let _ = writeln!(text, "    {}", finding.command);
+    }
+    let tally = report.tally();
+    let run = tally.suite + tally.new;
+    let _ = writeln!(
+        text,
+        "  {run} of {} changed lines run, {} by new inputs",
+        tally.lines, tally.new
+    );
+    text
+}
+
+/// Prints the report.
+fn finish(
+    arguments: &Arguments,
+    mut report: PatchReport,
+    notes: Vec<String>,
+    started: Instant,
+) -> Result<Exit, Failure> {
+    report.notes.extend(notes);
+    report.stats.seconds = started.elapsed().as_secs_f64();
+    match arguments.json {
+        true => console::print_data(&parallax_report::json::render(&report))?,
+        false => console::print(&brief(&report))?,
+    }
+    Ok(if watch::interrupted() {
+        Exit::Interrupted
+    } else if report.verdict().is_failure() {
+        Exit::Findings
+    } else {
+        Exit::Clean
+    })
+}

@@ -1,0 +1,265 @@
+//! The live screen: what each phase has done, what is going on, how much time is left. Plain lines where nobody looks.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::console::{self, Live, Palette, shorten};
+use crate::size::{counted, show_time};
+
+/// Plain lines come no more often than this, unless something happens.
+const LINES: Duration = Duration::from_secs(30);
+
+/// How a phase is shown.
+#[derive(Clone, Debug)]
+pub struct Row {
+    pub name: &'static str,
+    /// What it has come to, in words.
+    pub gave: String,
+    pub state: RowState,
+    pub spent: Duration,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowState {
+    Waiting,
+    Running,
+    Paused,
+    Done,
+}
+
+/// What is shown of everything together.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    title: String,
+    rows: Vec<Row>,
+    line: String,
+    findings: u64,
+    covered: u64,
+    lines: u64,
+}
+
+/// The screen.
+pub struct Screen {
+    bar: ProgressBar,
+    is_terminal: bool,
+    started: Instant,
+    budget: Duration,
+    /// Milliseconds that do not count.
+    paused: AtomicU64,
+    /// Runs of searches that are over, and of the one that is going on.
+    before: AtomicU64,
+    current: AtomicU64,
+    shown: Mutex<Shown>,
+    last: Mutex<Instant>,
+}
+
+impl Screen {
+    /// Begins to show; everything that searches would show themselves goes there from now on.
+    pub fn open(title: String, budget: Duration, names: &[&'static str]) -> Arc<Screen> {
+        let is_terminal = io::stderr().is_terminal();
+        let target = match is_terminal {
+            true => ProgressDrawTarget::stderr_with_hz(5),
+            false => ProgressDrawTarget::hidden(),
+        };
+        let bar = ProgressBar::with_draw_target(None, target);
+        let style = ProgressStyle::with_template("{msg}");
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        let row = |name: &&'static str| Row {
+            name,
+            gave: String::new(),
+            state: RowState::Waiting,
+            spent: Duration::ZERO,
+        };
+        let screen = Arc::new(Screen {
+            bar,
+            is_terminal,
+            started: Instant::now(),
+            budget,
+            paused: AtomicU64::new(0),
+            before: AtomicU64::new(0),
+            current: AtomicU64::new(0),
+            shown: Mutex::new(Shown {
+                title,
+                rows: names.iter().map(row).collect(),
+                ..Shown::default()
+            }),
+            last: Mutex::new(Instant::now()),
+        });
+        console::share(Some(screen.clone()));
+        screen.draw();
+        screen
+    }
+
+    /// Ends the screen.
+    pub fn close(&self) {
+        console::share(None);
+        self.bar.finish_and_clear();
+    }
+
+    /// Runs of programs so far.
+    pub fn runs(&self) -> u64 {
+        self.before.load(Ordering::Relaxed) + self.current.load(Ordering::Relaxed)
+    }
+
+    /// A phase has its turn.
+    pub fn begin(&self, phase: usize) {
+        let is_first = {
+            let mut shown = self.shown();
+            shown.line.clear();
+            let row = &mut shown.rows[phase];
+            let is_first = row.state == RowState::Waiting;
+            row.state = RowState::Running;
+            is_first
+        };
+        if is_first && !self.is_terminal {
+            self.plain();
+        }
+        self.draw();
+    }
+
+    /// Its turn is over.
+    pub fn end(&self, phase: usize, gave: String, spent: Duration, is_done: bool) {
+        {
+            let mut shown = self.shown();
+            let row = &mut shown.rows[phase];
+            row.gave = gave;
+            row.spent = spent;
+            row.state = match is_done {
+                true => RowState::Done,
+                false => RowState::Paused,
+            };
+        }
+        self.draw();
+    }
+
+    /// Something else than a phase is done.
+    pub fn now(&self, line: &str) {
+        self.shown().line = line.to_owned();
+        if !self.is_terminal {
+            console::print_error(&format!("{:>6}  {line}\n", self.time()));
+        }
+        self.draw();
+    }
+
+    /// What took so long does not count as searching.
+    pub fn pause(&self, time: Duration) {
+        let millis = time.as_millis() as u64;
+        self.paused.fetch_add(millis, Ordering::Relaxed);
+    }
+
+    /// Time of searching so far.
+    fn elapsed(&self) -> Duration {
+        let paused = Duration::from_millis(self.paused.load(Ordering::Relaxed));
+        self.started.elapsed().saturating_sub(paused)
+    }
+
+    fn time(&self) -> String {
+        let seconds = self.elapsed().as_secs();
+        format!("{}:{:02}", seconds / 60, seconds % 60)
+    }
+
+    /// What there is to show of everything.
+    pub fn totals(&self, findings: u64, covered: u64, lines: u64) {
+        {
+            let mut shown = self.shown();
+            (shown.findings, shown.covered, shown.lines) = (findings, covered, lines);
+        }
+        self.draw();
+    }
+
+    fn shown(&self) -> MutexGuard<'_, Shown> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn status(&self, shown: &Shown) -> String {
+        let elapsed = self.elapsed();
+        let left = self.budget.saturating_sub(elapsed);
+        let runs = self.runs();
+        let rate = runs as f64 / elapsed.as_secs_f64().max(0.1);
+        format!(
+            "{}, {} of {} run, {} ({rate:.0}/s), {} left",
+            counted(shown.findings, "finding"),
+            shown.covered,
+            counted(shown.lines, "changed line"),
+            counted(runs, "execution"),
+            show_time(Duration::from_secs(left.as_secs())),
+        )
+    }
+
+    fn draw(&self) {
+        if !self.is_terminal {
+            return;
+        }
+        let shown = self.shown().clone();
+        let width = console::width().saturating_sub(1);
+        let mut text = Palette.heading(&shorten(&shown.title, width));
+        for row in &shown.rows {
+            let mark = match row.state {
+                RowState::Waiting => Palette.dim("·"),
+                RowState::Running => Palette.warn("▸"),
+                RowState::Paused => Palette.dim("∙"),
+                RowState::Done => Palette.good("✓"),
+            };
+            let time = match row.spent.is_zero() {
+                true => String::new(),
+                false => show_time(Duration::from_secs(row.spent.as_secs())),
+            };
+            let gave = shorten(&row.gave, width.saturating_sub(40));
+            let _ = write!(text, "\n {mark} {:<28}{time:>7}  {gave}", row.name);
+        }
+        if !shown.line.is_empty() {
+            let _ = write!(
+                text,
+                "\n   {}",
+                Palette.dim(&shorten(&shown.line, width.saturating_sub(4)))
+            );
+        }
+        let status = shorten(&self.status(&shown), width.saturating_sub(4));
+        let _ = write!(text, "\n   {status}");
+        self.bar.set_message(text);
+        self.bar.tick();
+    }
+
+    fn plain(&self) {
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        let shown = self.shown().clone();
+        let running = shown.rows.iter().find(|row| row.state == RowState::Running);
+        let name = running.map_or("", |row| row.name);
+        let status = self.status(&shown);
+        console::print_error(&format!("{:>6}  {name}: {status}\n", self.time()));
+    }
+}
+
+impl Live for Screen {
+    fn above(&self, write: &dyn Fn()) {
+        self.bar.suspend(write);
+    }
+
+    fn tell(&self, line: &str) {
+        self.shown().line = line.to_owned();
+        if self.is_terminal {
+            self.draw();
+            return;
+        }
+        let is_time = {
+            let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+            last.elapsed() >= LINES
+        };
+        if is_time {
+            self.plain();
+        }
+    }
+
+    fn ran(&self, runs: u64) {
+        // A smaller number is that of another search.
+        let before = self.current.swap(runs, Ordering::Relaxed);
+        if runs < before {
+            self.before.fetch_add(before, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The recorded tests of the new version: recorded once for each content of its files.
+
+use parallax_project::Build;
+use parallax_store::{Plan, Store, hash};
+
+use crate::commands::search::say;
+use crate::commands::versions::Pair;
+use crate::commands::{record, search};
+use crate::console;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Recordings of other versions are made again.
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " suite 1");
+
+/// Whether the tests were recorded now, or why not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    Now,
+    Before,
+    /// The project names no test command.
+    NoTests,
+    Interrupted,
+}
+
+/// Records the tests of the new version, unless its files are those of a version that they were recorded of.
+pub fn ensure(store: &Store, pair: &Pair) -> Result<Recorded, Failure> {
+    let command = pair.project.config.test.command.trim();
+    if command.is_empty() {
+        say("no test command: searches start from nothing; set test.command in parallax.toml");
+        return Ok(Recorded::NoTests);
+    }
+    let build = &pair.builds.new;
+    let key = key(pair, build, command)?;
+    let plan = Plan {
+        key: &key,
+        strategy: "record",
+        program: b"",
+        description: "parallax check: recording the tests",
+    };
+    let mut work = store.work(&plan, &mut |holder| {
+        search::say(&format!("waiting for {holder}, which records the tests"));
+    })?;
+    if work.outcome().is_some() {
+        return Ok(Recorded::Before);
+    }
+    let (exit, told) = record::keep_build(&pair.project, build)?;
+    if exit == Exit::Interrupted {
+        return Ok(Recorded::Interrupted);
+    }
+    console::print_error(&told);
+    work.finish("recorded")?;
+    Ok(Recorded::Now)
+}
+
+/// Everything that decides what is recorded.
+fn key(pair: &Pair, build: &Build, command: &str) -> Result<String, Failure> {
+    let project = &pair.project;
+    let content = match &project.repository {
+        Some(repository) => repository.content(&build.revision)?,
+        None => build.revision.id.clone(),
+    };
+    let config = &project.config;
+    let settings = (
+        &config.build,
+        &config.inputs,
+        &config.record,
+        &config.programs,
+    );
+    let text = format!("{VERSION}\n{content}\n{command}\n{settings:?}");
+    Ok(hash(text.as_bytes()))
+}

@@ -1,0 +1,372 @@
+//! The searches themselves, each for a slice of time at a time, over what they share: builds, recorded tests, and each other's inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::time::{Duration, Instant};
+
+use parallax_engine::diverge::clusters::Cluster;
+use parallax_engine::explore::Ended;
+use parallax_report::model::Technique;
+use parallax_store::Store;
+
+use super::judge::Judge;
+use super::schedule::Gain;
+use crate::commands::amplify::{self, Chosen};
+use crate::commands::cover::{self, Covering};
+use crate::commands::diverge::{self, Part};
+use crate::commands::explore::watch::{self, Watcher};
+use crate::commands::patch::{Found, Scope};
+use crate::commands::search::{Budget, End, say};
+use crate::commands::stored;
+use crate::commands::versions::{Pair, Seed, Subject, Touching, touching};
+use crate::console;
+use crate::failure::Failure;
+use crate::report::diverge::project::headline;
+
+/// Time for the search for one target: no less, or it comes to nothing; no more, or others never have their turn.
+const LEAST_EACH: Duration = Duration::from_secs(2);
+const MOST_EACH: Duration = Duration::from_secs(30);
+/// Inputs that showed something before are run again first, for one part in so many of the time at most.
+const KNOWN: u32 = 10;
+
+/// What the commands are asked that do the work.
+pub struct Orders {
+    pub diverge: diverge::Arguments,
+    pub cover: cover::Arguments,
+    pub amplify: amplify::Arguments,
+}
+
+impl Orders {
+    /// With these words about how inputs are run.
+    pub fn new(running: &[OsString], no_blame: bool) -> Result<Orders, Failure> {
+        let with = |more: &[OsString]| [running, more].concat();
+        let blame: &[OsString] = if no_blame {
+            &["--no-blame".into()]
+        } else {
+            &[]
+        };
+        let amplified = stored::directory().join("amplify").into_os_string();
+        Ok(Orders {
+            diverge: diverge::Arguments::parse(&with(blame))?,
+            cover: cover::Arguments::parse(&with(&["--tests".into(), "none".into()]))?,
+            amplify: amplify::Arguments::parse(&with(&["--output".into(), amplified]))?,
+        })
+    }
+}
+
+/// Tests that are amplified together.
+struct Batch {
+    chosen: Chosen,
+    is_done: bool,
+}
+
+/// The work on one patch.
+pub struct Work<'w> {
+    pub orders: &'w Orders,
+    pub pair: &'w Pair,
+    pub store: &'w Store,
+    /// Programs of both versions that the patch changes.
+    pub subjects: Vec<Subject>,
+    pub comparing: diverge::Campaign<'w, 'w>,
+    pub covering: Covering<'w>,
+    pub judge: Judge<'w>,
+    /// Of each program: the scenarios that run changed code.
+    pub touching: BTreeMap<String, Touching>,
+    is_touching_old: bool,
+    batches: Vec<Batch>,
+    amplified: BTreeSet<String>,
+    begun: Instant,
+}
+
+impl<'w> Work<'w> {
+    /// Makes everything that the searches need.
+    pub fn new(
+        orders: &'w Orders,
+        pair: &'w Pair,
+        store: &'w Store,
+        subjects: Vec<Subject>,
+        scope: &'w Scope,
+        found: &'w Found,
+    ) -> Result<Work<'w>, Failure> {
+        let identity = diverge::identity(&orders.diverge, pair, subjects.iter())?;
+        let journal = diverge::Journal::open(
+            store,
+            subjects.first().map_or("", |subject| &subject.name),
+            &format!("check\n{identity}"),
+            &format!("parallax check {}", pair.range()),
+            false,
+        )?;
+        let mut comparing = diverge::Campaign::new(&orders.diverge, pair, store, journal);
+        for subject in &subjects {
+            comparing.prepare(subject);
+        }
+        let budget = each(LEAST_EACH);
+        let campaign = cover::Campaign::new(&orders.cover, budget, store, scope, found)?;
+        let mut work = Work {
+            orders,
+            pair,
+            store,
+            subjects,
+            comparing,
+            covering: Covering {
+                arguments: &orders.cover,
+                store,
+                scope,
+                campaign,
+                variables: cover::variables(&pair.project),
+                tests: None,
+            },
+            judge: Judge::new(&orders.diverge, pair),
+            touching: BTreeMap::new(),
+            is_touching_old: true,
+            batches: Vec::new(),
+            amplified: BTreeSet::new(),
+            begun: Instant::now(),
+        };
+        work.find_touching()?;
+        work.begun = Instant::now();
+        Ok(work)
+    }
+
+    /// Since the search began.
+    pub fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// Finds the scenarios that run changed code, when there may be new ones.
+    fn find_touching(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.is_touching_old) {
+            for subject in &self.subjects {
+                let found = touching(self.store, self.pair, subject)?;
+                self.touching.insert(subject.name.clone(), found);
+            }
+        }
+        Ok(())
+    }
+
+    /// How many different things are known.
+    pub fn found(&self) -> u64 {
+        let compared = self.comparing.done.iter();
+        let compared = compared.map(|done| done.summary.clusters.len());
+        (compared.sum::<usize>() + self.judge.list.len()) as u64
+    }
+
+    /// Everything that inputs showed, of each program, each thing once; and who found it.
+    pub fn clusters(&self) -> Vec<(&Subject, Vec<(Cluster, Technique)>)> {
+        let mut all = Vec::new();
+        for subject in &self.subjects {
+            let mut list: Vec<(Cluster, Technique)> = Vec::new();
+            let compared = self.comparing.done.iter();
+            let compared = compared.filter(|done| done.ready.subject.name == subject.name);
+            for cluster in compared.flat_map(|done| &done.summary.clusters) {
+                list.push((cluster.clone(), Technique::Diverge));
+            }
+            let judged = self.judge.list.iter();
+            for judged in judged.filter(|judged| judged.program == subject.name) {
+                let is_same = |(known, _): &&mut (Cluster, Technique)| {
+                    known.shown.key() == judged.cluster.shown.key()
+                };
+                match list.iter_mut().find(is_same) {
+                    Some((known, _)) => known.count += judged.cluster.count,
+                    None => list.push((judged.cluster.clone(), judged.technique)),
+                }
+            }
+            list.sort_by_key(|(cluster, _)| cluster.rank());
+            all.push((subject, list));
+        }
+        all
+    }
+
+    /// Runs inputs again that showed something in an earlier run, whatever that was about.
+    pub fn recall(&mut self, budget: Duration) -> Result<(), Failure> {
+        let end = Instant::now() + budget / KNOWN;
+        for number in 0..self.subjects.len() {
+            let name = self.subjects[number].name.clone();
+            for kept in self.store.findings(Some(&name.as_bytes().into()))? {
+                if watch::interrupted() || Instant::now() >= end {
+                    return Ok(());
+                }
+                let technique = match kept.command.as_str() {
+                    "cover" => Technique::Cover,
+                    "amplify" => Technique::Amplify,
+                    _ => Technique::Diverge,
+                };
+                self.look(&name, &kept.scenario, technique)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges an input; whether that shows something new.
+    fn look(
+        &mut self,
+        name: &str,
+        scenario: &parallax_scenario::Scenario,
+        technique: Technique,
+    ) -> Result<bool, Failure> {
+        let seconds = self.elapsed().as_secs_f64();
+        let Some(ready) = self.comparing.ready(name) else {
+            return Ok(false);
+        };
+        let is_new = self.judge.look(ready, scenario, technique, seconds)?;
+        if let Some(judged) = self.judge.list.last().filter(|_| is_new) {
+            let line = headline(self.pair, &judged.cluster);
+            console::print_error(&format!("{name}: {line}\n"));
+            diverge::keep(self.store, name, &judged.cluster, None)?;
+        }
+        Ok(is_new)
+    }
+
+    /// Compares the versions from the scenarios that run changed code.
+    pub fn compare(&mut self, time: Duration) -> Result<Gain, Failure> {
+        let started = Instant::now();
+        self.find_touching()?;
+        let before = self.found();
+        let parts: Vec<Part> = self
+            .subjects
+            .iter()
+            .filter_map(|subject| {
+                let touching = self.touching.get(&subject.name)?;
+                (!touching.seeds.is_empty()).then(|| Part {
+                    subject: subject.clone(),
+                    touching: touching.clone(),
+                })
+            })
+            .collect();
+        let budget = Budget {
+            runs: None,
+            time: Some(time.saturating_sub(started.elapsed())),
+        };
+        let mut watcher = Watcher::new(Vec::new(), budget.time);
+        let ended = self.comparing.compare(parts, budget, &mut watcher)?;
+        watcher.finish(&[])?;
+        Ok(Gain {
+            spent: started.elapsed(),
+            found: self.found().saturating_sub(before),
+            inputs: 0,
+            is_done: ended == Ended::Exhausted,
+        })
+    }
+
+    /// Searches for inputs that run changed lines which no test runs.
+    pub fn cover(&mut self, time: Duration) -> Result<Gain, Failure> {
+        let started = Instant::now();
+        let campaign = &mut self.covering.campaign;
+        let searched = campaign.found.targets.len();
+        let mut budget = (time * 2 / searched.max(1) as u32).clamp(LEAST_EACH, MOST_EACH);
+        campaign.reopen(each(budget));
+        // What the last budget was not enough for may need more.
+        while campaign.open().is_empty() && budget < time {
+            budget *= 2;
+            campaign.reopen(each(budget));
+        }
+        if campaign.open().is_empty() {
+            return Ok(Gain {
+                spent: started.elapsed(),
+                is_done: true,
+                ..Gain::default()
+            });
+        }
+        let (covered, known) = (campaign.covered(), campaign.findings.len());
+        let mut watcher = Watcher::new(Vec::new(), Some(time));
+        self.covering
+            .search(each(budget), Some(started + time), &mut watcher)?;
+        watcher.finish(&[])?;
+        let campaign = &self.covering.campaign;
+        let reached = (campaign.covered() - covered) as u64;
+        let is_done = campaign.covered() == searched;
+        self.is_touching_old |= reached > 0;
+        let mut found = reached;
+        let errors: Vec<_> = campaign.findings.iter().skip(known).cloned().collect();
+        for (path, finding) in errors {
+            let subject = self.subjects.iter().find(|one| one.paths.new == path);
+            if let Some(name) = subject.map(|subject| subject.name.clone()) {
+                found += u64::from(self.look(&name, &finding.scenario, Technique::Cover)?);
+            }
+        }
+        Ok(Gain {
+            spent: started.elapsed(),
+            found,
+            inputs: reached,
+            is_done,
+        })
+    }
+
+    /// Checks what the scenarios execute that run changed code, for other inputs of their paths and of paths nearby.
+    pub fn amplify(&mut self, time: Duration) -> Result<Gain, Failure> {
+        let started = Instant::now();
+        self.find_touching()?;
+        self.batch();
+        let Some(number) = self.batches.iter().position(|batch| !batch.is_done) else {
+            return Ok(Gain {
+                spent: started.elapsed(),
+                is_done: true,
+                ..Gain::default()
+            });
+        };
+        let batch = &self.batches[number];
+        let time = time.saturating_sub(started.elapsed());
+        let came = amplify::go_on(&self.orders.amplify, &batch.chosen, time, self.store)?;
+        let names: Vec<String> = batch
+            .chosen
+            .targets
+            .iter()
+            .map(|target| target.name.clone())
+            .collect();
+        self.batches[number].is_done = came.end == Some(End::Exhausted);
+        let mut found = 0;
+        for (name, findings) in names.iter().zip(&came.findings) {
+            for finding in findings {
+                found += u64::from(self.look(name, &finding.scenario, Technique::Amplify)?);
+            }
+        }
+        Ok(Gain {
+            spent: started.elapsed(),
+            found,
+            inputs: 0,
+            is_done: self.batches.iter().all(|batch| batch.is_done),
+        })
+    }
+
+    /// Puts scenarios together that are not amplified yet: the project's own first, because a later run finds the same ones, and
+    /// what it did with them is gone on with.
+    fn batch(&mut self) {
+        let mut seeds = self.touching.values().flat_map(|one| &one.seeds);
+        let is_first = self.batches.is_empty() && seeds.any(|seed| seed.is_given);
+        let is_meant =
+            |seed: &&Seed| !self.amplified.contains(&seed.id) && (!is_first || seed.is_given);
+        let parts = self.subjects.iter().filter_map(|subject| {
+            let programs = &self.comparing.ready(&subject.name)?.versions.new.programs;
+            let seeds = self.touching.get(&subject.name)?.seeds.iter();
+            Some((subject, programs, seeds.filter(is_meant).collect()))
+        });
+        let parts: Vec<_> = parts.collect();
+        let ids = parts
+            .iter()
+            .flat_map(|(_, _, seeds): &(_, _, Vec<&Seed>)| seeds);
+        let ids: Vec<String> = ids.map(|seed| seed.id.clone()).collect();
+        let chosen = amplify::near(&self.orders.amplify, self.pair, parts.into_iter());
+        if let Some(chosen) = chosen {
+            self.batches.push(Batch {
+                chosen,
+                is_done: false,
+            });
+        }
+        self.amplified.extend(ids);
+    }
+
+    /// Says what could not be looked at.
+    pub fn complain(&self) {
+        if self.comparing.left_out > 0 {
+            let count = crate::size::counted(self.comparing.left_out, "scenario");
+            say(&format!("{count} could not be run on both versions"));
+        }
+    }
+}
+
+fn each(time: Duration) -> Budget {
+    Budget {
+        runs: None,
+        time: Some(time),
+    }
+}
