@@ -52,6 +52,7 @@ enum Command {
     #[command(subcommand)]
     Scenario(scenario::Command),
     Replay(Box<replay::Arguments>),
+    Report(commands::report::Arguments),
     Trace(trace::Arguments),
     Coverage(coverage::Arguments),
     Targets(targets::Arguments),
@@ -99,6 +100,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Scenarios(arguments) => scenarios::run(&arguments),
         Command::Scenario(command) => scenario::run(command),
         Command::Replay(arguments) => replay::run(&arguments),
+        Command::Report(arguments) => commands::report::run(&arguments),
         Command::Record(arguments) => record::run(&arguments),
         Command::Schema(arguments) => schema::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),

@@ -13,6 +13,7 @@ use tempfile::{Builder, NamedTempFile};
 
 use crate::execute::lay_out;
 use crate::finding::Finding;
+pub use crate::scenario::shell_quoted;
 use crate::scenario::{Bytes, Ending, Scenario, Sink, ktest};
 
 /// Why something could not be kept.
@@ -192,23 +193,6 @@ fn redirected(number: &str, name: &str, sink: &Sink) -> Vec<u8> {
         }
     }
     text
-}
-
-/// The bytes as one word of a shell command.
-pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
-    if !bytes.is_empty() && bytes.iter().all(is_plain) {
-        return bytes.to_vec();
-    }
-    let mut quoted = vec![b'\''];
-    for byte in bytes {
-        match byte {
-            b'\'' => quoted.extend(b"'\\''"),
-            _ => quoted.push(*byte),
-        }
-    }
-    quoted.push(b'\'');
-    quoted
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::run::{End, Outcome};
 use crate::sanitizer::{self, Report};
 use crate::scenario::{Ending, Scenario};
+pub use parallax_scenario::signal_name;
 
 /// What went wrong in one version of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -265,32 +266,6 @@ fn assertion(line: &str) -> Option<Problem> {
     });
     let message = format!("assertion `{condition}` does not hold");
     Some(Problem::new(Kind::Assertion, message, location))
-}
-
-/// `SIGSEGV` and the like.
-pub fn signal_name(signal: i32) -> String {
-    let names = [
-        (libc::SIGHUP, "SIGHUP"),
-        (libc::SIGINT, "SIGINT"),
-        (libc::SIGQUIT, "SIGQUIT"),
-        (libc::SIGILL, "SIGILL"),
-        (libc::SIGTRAP, "SIGTRAP"),
-        (libc::SIGABRT, "SIGABRT"),
-        (libc::SIGBUS, "SIGBUS"),
-        (libc::SIGFPE, "SIGFPE"),
-        (libc::SIGKILL, "SIGKILL"),
-        (libc::SIGUSR1, "SIGUSR1"),
-        (libc::SIGSEGV, "SIGSEGV"),
-        (libc::SIGUSR2, "SIGUSR2"),
-        (libc::SIGPIPE, "SIGPIPE"),
-        (libc::SIGALRM, "SIGALRM"),
-        (libc::SIGTERM, "SIGTERM"),
-        (libc::SIGXCPU, "SIGXCPU"),
-        (libc::SIGXFSZ, "SIGXFSZ"),
-        (libc::SIGSYS, "SIGSYS"),
-    ];
-    let known = names.into_iter().find(|(number, _)| *number == signal);
-    known.map_or_else(|| format!("signal {signal}"), |(_, name)| name.to_owned())
 }
 
 #[cfg(test)]

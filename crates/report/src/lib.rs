@@ -5,9 +5,21 @@
 //! What is derived (verdict, coverage of lines) is computed in one place, from the findings and targets, and cannot
 //! contradict them.
 
+mod beside;
+pub mod github;
+pub mod gitlab;
+pub mod given;
+mod headline;
+pub mod human;
 pub mod json;
+pub mod junit;
+pub mod kept;
+pub mod lcov;
+pub mod markdown;
 pub mod model;
 pub mod palette;
+mod paste;
+pub mod sarif;
 pub mod words;
 
 pub use model::PatchReport;

@@ -66,6 +66,7 @@ pub fn show_time(time: Duration) -> String {
 pub fn show_seconds(seconds: f64) -> String {
     let time = Duration::try_from_secs_f64(seconds).unwrap_or_default();
     match time.as_secs() {
+        whole @ 120.. if whole.is_multiple_of(60) => format!("{} min", whole / 60),
         whole @ 120.. => format!("{} min {} s", whole / 60, whole % 60),
         _ => show_time(time),
     }
@@ -135,6 +136,7 @@ mod tests {
         assert_eq!(show_bytes(64), "64 bytes");
         assert_eq!(show_seconds(0.25), "250 ms");
         assert_eq!(show_seconds(250.0), "4 min 10 s");
+        assert_eq!(show_seconds(300.0), "5 min");
         assert_eq!(show_seconds(f64::NAN), "0 ms");
     }
 

@@ -11,6 +11,7 @@ pub mod klee;
 pub mod ktest;
 mod names;
 mod result;
+mod shell;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use bytes::Bytes;
 pub use change::{Component, Variable, apply};
 pub use result::{Ending, Recorded};
+pub use shell::{shell_quoted, signal_name};
 
 /// Where the files of every run lie, as the program sees them. Programs print where they are: it has to be the same
 /// in every run, on every machine. Absolute paths in recorded scenarios are made to begin here.

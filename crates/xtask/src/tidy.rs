@@ -45,6 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("parallax-project", &["parallax-record"]),
+    ("parallax-report", &["parallax-scenario"]),
     (
         "parallax-engine",
         &[
@@ -74,6 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-engine",
             "parallax-project",
             "parallax-recorder",
+            "parallax-report",
             "parallax-scenario",
             "parallax-store",
         ],

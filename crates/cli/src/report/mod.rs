@@ -20,8 +20,6 @@ pub mod ledger;
 mod outcome;
 pub mod record;
 pub mod replay;
-pub mod sarif;
-pub mod scenario;
 pub mod search;
 pub mod source;
 pub mod targets;
@@ -41,6 +39,7 @@ use parallax_engine::trace::Trace;
 
 pub use json::render as render_json;
 pub use outcome::Ended;
+pub use parallax_report::{given as scenario, sarif::log as sarif};
 pub use text::{Detail, render as render_text};
 
 /// Version of the form of JSON reports.

@@ -1,68 +1,31 @@
-//! lcov's tracefile, which editors, genhtml and coverage services read.
-//!
-//! A record for each file: functions (`FN`, `FNDA`), branch sides (`BRDA`: line, number of the branch on
-//! that line, 0 for the true and 1 for the false side, count or `-` if the branch was never reached),
-//! lines (`DA`), each with the number found and the number hit. What has no line cannot be said in this format and is left
-//! out.
-
-use std::fmt::Write as _;
+//! What was counted as lcov's tracefile ([`parallax_report::lcov`]).
 
 use parallax_engine::coverage::{Coverage, FileCoverage};
+use parallax_report::lcov::Record;
 
 /// The whole tracefile.
 pub fn render(coverage: &Coverage) -> String {
-    let mut text = String::new();
-    for file in coverage.files() {
-        write_file(&mut text, file);
-    }
-    text
+    let files = coverage.files().iter().map(record);
+    files.map(|record| record.render()).collect()
 }
 
-fn write_file(text: &mut String, file: &FileCoverage) {
-    let _ = writeln!(text, "TN:\nSF:{}", file.name);
-    let functions = || file.functions.iter().filter(|function| function.line != 0);
-    for function in functions() {
-        let _ = writeln!(text, "FN:{},{}", function.line, function.name);
+fn record(file: &FileCoverage) -> Record<'_> {
+    let functions = file.functions.iter();
+    let branches = file.branches.iter();
+    Record {
+        name: &file.name,
+        functions: functions
+            .map(|function| (function.line, function.name.as_str(), function.count))
+            .collect(),
+        branches: branches
+            .map(|branch| (branch.line, [branch.sides.taken, branch.sides.not_taken]))
+            .collect(),
+        lines: file
+            .lines
+            .iter()
+            .map(|(line, count)| (*line, *count))
+            .collect(),
     }
-    for function in functions() {
-        let _ = writeln!(text, "FNDA:{},{}", function.count, function.name);
-    }
-    let counts = functions().map(|function| function.count);
-    write_sums(text, ["FNF", "FNH"], counts);
-
-    let mut sides = Vec::new();
-    let mut at = (0, 0);
-    for branch in file.branches.iter().filter(|branch| branch.line != 0) {
-        let number = if at.0 == branch.line { at.1 + 1 } else { 0 };
-        at = (branch.line, number);
-        let counts = [branch.sides.taken, branch.sides.not_taken];
-        let reached = counts != [0, 0];
-        for (side, count) in counts.into_iter().enumerate() {
-            let _ = write!(text, "BRDA:{},{number},{side},", branch.line);
-            let _ = if reached {
-                writeln!(text, "{count}")
-            } else {
-                writeln!(text, "-")
-            };
-        }
-        sides.extend(counts);
-    }
-    write_sums(text, ["BRF", "BRH"], sides.into_iter());
-
-    for (line, count) in &file.lines {
-        let _ = writeln!(text, "DA:{line},{count}");
-    }
-    write_sums(text, ["LF", "LH"], file.lines.values().copied());
-    text.push_str("end_of_record\n");
-}
-
-fn write_sums(
-    text: &mut String,
-    [found, hit]: [&str; 2],
-    counts: impl Iterator<Item = u64> + Clone,
-) {
-    let hits = counts.clone().filter(|count| *count > 0).count();
-    let _ = writeln!(text, "{found}:{}\n{hit}:{hits}", counts.count());
 }
 
 #[cfg(test)]
@@ -72,8 +35,7 @@ mod tests {
 
     #[test]
     fn a_file_is_written_as_lcov_expects_it() {
-        let mut text = String::new();
-        write_file(&mut text, &sample::file());
+        let file = sample::file();
         let expected = "\
 TN:
 SF:/src/a.c
@@ -98,6 +60,6 @@ LF:3
 LH:1
 end_of_record
 ";
-        assert_eq!(text, expected);
+        assert_eq!(record(&file).render(), expected);
     }
 }

@@ -28,6 +28,8 @@ pub fn render_sarif(report: &DivergeReport) -> String {
                 .map(|(file, line)| at(file, line))
                 .collect(),
             related: Vec::new(),
+            flow: Vec::new(),
+            accepted: None,
             fingerprint: fingerprint(&program, cluster),
             properties: json!({
                 "program": program,

@@ -269,6 +269,8 @@ fn sarif_of(
         ),
         spots,
         related,
+        flow: Vec::new(),
+        accepted: None,
         fingerprint: fingerprint(program.name, cluster),
         properties: properties(program.name, cluster, &replay),
     }

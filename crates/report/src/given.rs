@@ -2,11 +2,9 @@
 
 use std::fmt::Write as _;
 
-use parallax_engine::archive::shell_quoted;
-use parallax_engine::finding::signal_name;
-use parallax_scenario::{Bytes, Ending, Scenario, Sink, WORK};
+use parallax_scenario::{Bytes, Ending, Scenario, Sink, WORK, shell_quoted, signal_name};
 
-use crate::console::printable;
+use crate::words::printable;
 
 /// The command line, to be pasted.
 pub fn command_line(program: &str, scenario: &Scenario) -> String {
@@ -106,12 +104,12 @@ pub fn ending(ending: &Ending) -> String {
     match (ending.exit, ending.signal) {
         (Some(status), _) => format!("exit code {status}"),
         (_, Some(signal)) => format!("killed by {}", signal_name(signal)),
-        _ => "no end".to_owned(),
+        _ => "ended by a limit".to_owned(),
     }
 }
 
 /// A word that survives both the terminal and the shell.
-fn shell_word(bytes: &[u8]) -> String {
+pub fn shell_word(bytes: &[u8]) -> String {
     let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
     if is_text {
         return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();

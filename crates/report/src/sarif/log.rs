@@ -53,6 +53,10 @@ pub struct Finding {
     /// Where it is to be shown: the first, and what else belongs to it.
     pub spots: Vec<Spot>,
     pub related: Vec<Spot>,
+    /// The decisions that lead there, in order.
+    pub flow: Vec<Spot>,
+    /// Why somebody says that it is as it should be.
+    pub accepted: Option<String>,
     /// The same for the same finding in every run.
     pub fingerprint: String,
     /// Whatever else is known.
@@ -77,6 +81,10 @@ struct Entry<'f> {
     locations: Vec<Value>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     related_locations: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    code_flows: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suppressions: Vec<Value>,
     partial_fingerprints: BTreeMap<&'static str, &'f str>,
     properties: &'f Value,
 }
@@ -84,8 +92,9 @@ struct Entry<'f> {
 impl Log {
     pub fn render(&self) -> String {
         let mut rules: Vec<Rule> = self.findings.iter().map(|finding| finding.rule).collect();
-        rules.sort_unstable();
-        rules.dedup();
+        // One rule may have findings of several levels: the worst comes first and is the usual one.
+        rules.sort_unstable_by_key(|rule| (rule.id, rule.level));
+        rules.dedup_by_key(|rule| rule.id);
         let results: Vec<Entry<'_>> = self
             .findings
             .iter()
@@ -93,12 +102,18 @@ impl Log {
                 rule_id: finding.rule.id,
                 rule_index: rules
                     .iter()
-                    .position(|rule| *rule == finding.rule)
+                    .position(|rule| rule.id == finding.rule.id)
                     .unwrap_or(0),
                 level: finding.rule.level,
                 message: json!({"text": finding.message}),
                 locations: finding.spots.iter().map(location).collect(),
                 related_locations: finding.related.iter().map(location).collect(),
+                code_flows: flow(&finding.flow),
+                suppressions: finding
+                    .accepted
+                    .iter()
+                    .map(|because| json!({"kind": "external", "status": "accepted", "justification": because}))
+                    .collect(),
                 partial_fingerprints: BTreeMap::from([(FINGERPRINT, finding.fingerprint.as_str())]),
                 properties: &finding.properties,
             })
@@ -144,6 +159,18 @@ fn location(spot: &Spot) -> Value {
     location
 }
 
+/// Decisions, one after the other.
+fn flow(spots: &[Spot]) -> Vec<Value> {
+    if spots.is_empty() {
+        return Vec::new();
+    }
+    let steps: Vec<Value> = spots
+        .iter()
+        .map(|spot| json!({"location": location(spot)}))
+        .collect();
+    vec![json!({"threadFlows": [{"locations": steps}]})]
+}
+
 /// A relative path as a reference of RFC 3986.
 fn uri(path: &str) -> String {
     let mut uri = String::new();
@@ -177,6 +204,8 @@ mod tests {
             message: "m".into(),
             spots: Vec::new(),
             related: Vec::new(),
+            flow: Vec::new(),
+            accepted: None,
             fingerprint: "f".into(),
             properties: json!({}),
         };

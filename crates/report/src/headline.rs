@@ -1,0 +1,125 @@
+//! The verdict in a sentence, the same in every form.
+
+use crate::model::{Class, Finding, PatchReport, Verdict};
+use crate::words::{counted, show_count};
+
+/// `1 error that the patch brings, 2 changes of behaviour`.
+pub fn sentence(report: &PatchReport) -> String {
+    let count = report.count();
+    let mut parts = Vec::new();
+    if count.errors > 0 {
+        let errors = counted(count.errors, "error");
+        parts.push(format!("{errors} in the new version"));
+    }
+    if count.differences > 0 {
+        let changes = counted(count.differences, "change");
+        parts.push(format!("{changes} of behaviour"));
+    }
+    match report.verdict() {
+        Verdict::Nothing => return "there is nothing to test".to_owned(),
+        _ if parts.is_empty() && report.is_interrupted => {
+            parts.push("nothing found before it was interrupted".to_owned());
+        }
+        _ if parts.is_empty() => parts.push("no error and no change of behaviour found".to_owned()),
+        _ => {}
+    }
+    if count.intended > 0 {
+        parts.push(format!("{} intended", show_count(count.intended)));
+    }
+    if count.fixed > 0 {
+        parts.push(format!("{} fixed", counted(count.fixed, "error")));
+    }
+    if count.both > 0 {
+        let errors = counted(count.both, "error");
+        parts.push(format!("{errors} that {} there before", was(count.both)));
+    }
+    if count.accepted > 0 {
+        parts.push(format!("{} accepted", show_count(count.accepted)));
+    }
+    parts.join(", ")
+}
+
+fn was(count: u64) -> &'static str {
+    match count {
+        1 => "was",
+        _ => "were",
+    }
+}
+
+/// What else decides how the verdict is to be read, a sentence each.
+pub fn remarks(report: &PatchReport) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if let Some(promise) = &report.promise {
+        let kept = match report.verdict() {
+            Verdict::Broken => "so every difference that can be seen is an error",
+            _ => "and no difference that can be seen was found",
+        };
+        remarks.push(format!(
+            "commit {} ({}) promises with Behaviour: none that nothing changes, {kept}",
+            promise.commit, promise.subject
+        ));
+    }
+    match report.verdict() {
+        Verdict::Nothing => remarks.push(nothing(report)),
+        Verdict::Passed => remarks.push(
+            "this is no proof: it is what was found in the time given, from the tests that there are"
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    if report.is_interrupted {
+        remarks.push("interrupted: the same command goes on from here".to_owned());
+    }
+    remarks
+}
+
+fn nothing(report: &PatchReport) -> String {
+    match report.patch.hunks.is_empty() {
+        true => "the patch changes no source file".to_owned(),
+        false => "the changed lines have no code in any program that was built".to_owned(),
+    }
+}
+
+/// `50.0 % → 75.0 %`; `None` if no changed line has code.
+pub fn coverage(report: &PatchReport) -> Option<String> {
+    let tally = report.tally();
+    let (before, after) = (tally.before()?, tally.after()?);
+    Some(format!("{before:.1} % → {after:.1} %"))
+}
+
+/// What a finding is, in a few words.
+pub fn title(found: &Finding) -> String {
+    if found.class != Class::Difference || found.differences.is_empty() {
+        return found.message.clone();
+    }
+    let parts = found.differences.iter();
+    let parts: Vec<String> = parts
+        .map(|difference| match difference.part.as_str() {
+            "end" => format!("{} became {}", difference.old, difference.new),
+            part => format!("{part} differs"),
+        })
+        .collect();
+    parts.join(", ")
+}
+
+/// The one place that a finding is shown at: its guilty hunk, where the error is, or where the versions part. Without any of these the
+/// first hunk of the patch, since readers want one.
+pub fn spot(report: &PatchReport, found: &Finding) -> (String, u32) {
+    let hunk = report.hunks(found).first().map(|(hunk, _)| *hunk);
+    let error = || Some((found.file.clone()?, found.line));
+    let parting = || {
+        let parting = found.parting.as_ref()?;
+        Some((parting.file.clone(), parting.line))
+    };
+    let is_inside = |(file, _): &(String, u32)| !file.is_empty() && !file.starts_with('/');
+    let own = hunk.map(|hunk| (hunk.file.clone(), hunk.new.first));
+    let spot = own
+        .or_else(|| error().filter(is_inside))
+        .or_else(|| parting().filter(is_inside))
+        .or_else(|| {
+            let first = report.patch.hunks.first()?;
+            Some((first.file.clone(), first.new.first))
+        });
+    let (file, line) = spot.unwrap_or_default();
+    (file, line.max(1))
+}

@@ -1,0 +1,384 @@
+//! One finding on a terminal: what happens, on which input, what each version does, where it comes from, and what to do next.
+
+use std::fmt::Write as _;
+
+use parallax_scenario::Ending;
+
+use super::{Options, fold};
+use crate::beside::{self, Row};
+use crate::given::{ending, inputs};
+use crate::headline;
+use crate::model::{Class, Difference, Finding, Hunk, PatchReport, Role};
+use crate::palette::Palette;
+use crate::paste;
+use crate::words::{counted, printable, shorten};
+
+/// Lines of an output, and of one side of a hunk, that are shown unless all are asked for.
+const MOST_LINES: usize = 8;
+/// Hunks of a finding.
+const MOST_HUNKS: usize = 3;
+/// Below this many columns, old and new are shown one after the other.
+const NARROW: usize = 72;
+const INDENT: usize = 3;
+
+pub fn whole(
+    text: &mut String,
+    report: &PatchReport,
+    options: Options,
+    found: &Finding,
+    number: usize,
+) {
+    title(text, options, found, number);
+    for problem in &found.problems {
+        let message = printable(problem.message.as_bytes());
+        if !found.message.contains(&message) {
+            indented(text, options, &message);
+        }
+        if options.verbose && !problem.functions.is_empty() {
+            let stack = format!("in {}", problem.functions.join(", called by "));
+            indented(text, options, &stack);
+        }
+    }
+    if let Some(golden) = found.golden {
+        indented(text, options, golden.in_words());
+    }
+    text.push('\n');
+    command(text, options, found);
+    text.push('\n');
+    behaviour(text, options, found);
+    let has_origin = !found.hunks.is_empty() || found.interaction.is_some();
+    if has_origin || !found.replay.is_empty() {
+        text.push('\n');
+    }
+    hunks(text, report, options, found);
+    parting(text, options, found);
+    interaction(text, found);
+    if options.verbose {
+        steps(text, options, found);
+    }
+    row(text, "again:", &found.replay);
+    if matches!(found.class, Class::Difference | Class::Regression) && !found.id.is_empty() {
+        let accept = format!("parallax accept {} --because \"…\"", found.id);
+        row(text, "intended?", &accept);
+    }
+}
+
+fn title(text: &mut String, options: Options, found: &Finding, number: usize) {
+    let title = headline::title(found);
+    let message = match found.class {
+        Class::Regression | Class::Error => Palette.bad(&title),
+        Class::Difference | Class::Both => Palette.warn(&title),
+        Class::Fixed => Palette.good(&title),
+    };
+    let _ = writeln!(
+        text,
+        "{number:>2} {}: {message}",
+        Palette.heading(&found.program)
+    );
+    if found.count > 1 {
+        let more = format!(
+            "{} show it, this is the smallest",
+            counted(found.count, "input")
+        );
+        indented(text, options, &more);
+    }
+}
+
+fn indented(text: &mut String, options: Options, line: &str) {
+    for line in fold(line, options.width.saturating_sub(INDENT)) {
+        let _ = writeln!(text, "   {}", Palette.dim(&line));
+    }
+}
+
+fn row(text: &mut String, name: &str, value: &str) {
+    if !value.is_empty() {
+        let _ = writeln!(text, "   {} {value}", Palette.dim(name));
+    }
+}
+
+/// To be pasted: never shortened.
+fn command(text: &mut String, options: Options, found: &Finding) {
+    if let Some(lines) = paste::commands(&found.command, &found.scenario) {
+        for line in lines {
+            let _ = writeln!(text, "     {line}");
+        }
+        return;
+    }
+    let _ = writeln!(text, "     {}", found.command);
+    let room = options.width.saturating_sub(5);
+    for (name, bytes) in inputs(&found.scenario) {
+        let line = shorten(&format!("{name}: {bytes}"), room);
+        let _ = writeln!(text, "     {}", Palette.dim(&line));
+    }
+}
+
+/// What both versions do.
+fn behaviour(text: &mut String, options: Options, found: &Finding) {
+    match (&found.old, &found.new) {
+        (Some(old), Some(new)) if !found.differences.is_empty() => {
+            two(text, options, found, old, new);
+        }
+        (Some(_), Some(new)) => {
+            let mut name = "both versions: ".to_owned();
+            if matches!(found.class, Class::Regression | Class::Fixed) {
+                name = "without checks of memory both versions: ".to_owned();
+            }
+            one(text, options, &name, new);
+        }
+        (Some(old), None) => one(text, options, "old version: ", old),
+        (None, Some(new)) => one(text, options, "new version: ", new),
+        (None, None) => {}
+    }
+}
+
+fn one(text: &mut String, options: Options, name: &str, end: &Ending) {
+    let _ = writeln!(text, "   {}{}", Palette.dim(name), ending(end));
+    for (name, output) in [("stdout", &end.stdout), ("stderr", &end.stderr)] {
+        output_of(text, options, name, output);
+    }
+}
+
+fn output_of(text: &mut String, options: Options, name: &str, output: &[u8]) {
+    if output.is_empty() {
+        return;
+    }
+    let _ = writeln!(text, "     {}", Palette.dim(name));
+    let most = if options.verbose { 200 } else { 3 };
+    let (lines, left) = beside::lines(output, most);
+    let room = options.width.saturating_sub(7);
+    for line in lines {
+        let _ = writeln!(text, "     │ {}", shorten(&line, room));
+    }
+    if left > 0 {
+        let more = format!("│ … {}", counted(left as u64, "more line"));
+        let _ = writeln!(text, "     {}", Palette.dim(&more));
+    }
+}
+
+fn two(text: &mut String, options: Options, found: &Finding, old: &Ending, new: &Ending) {
+    let (old_end, new_end) = (ending(old), ending(new));
+    let is_narrow = options.width < NARROW;
+    let column = options.width.saturating_sub(INDENT + 5) / 2;
+    if !is_narrow {
+        let names = [
+            format!("{:<column$}", "old version"),
+            "new version".to_owned(),
+        ];
+        let [left, right] = names.map(|name| Palette.dim(&name));
+        let _ = writeln!(text, "   {left}     {right}");
+    }
+    let rows = [Row::Differs(Some(old_end), Some(new_end))];
+    show(text, options, "", &rows, column, is_narrow);
+    for difference in found.differences.iter().filter(|one| one.part != "end") {
+        let rows = beside::rows(&difference.lines);
+        show(text, options, &difference.part, &rows, column, is_narrow);
+    }
+    let differs = |part: &str| {
+        found
+            .differences
+            .iter()
+            .any(|one: &Difference| one.part == part)
+    };
+    for (part, output) in [("stdout", &new.stdout), ("stderr", &new.stderr)] {
+        if !differs(part) && !output.is_empty() {
+            let same = format!("{part} is the same");
+            let _ = writeln!(text, "   {}", Palette.dim(&same));
+        }
+    }
+}
+
+fn show(
+    text: &mut String,
+    options: Options,
+    part: &str,
+    rows: &[Row],
+    column: usize,
+    is_narrow: bool,
+) {
+    if !part.is_empty() {
+        let _ = writeln!(text, "   {}", Palette.dim(part));
+    }
+    let most = match options.verbose {
+        true => rows.len(),
+        false => MOST_LINES,
+    };
+    for row in rows.iter().take(most) {
+        match row {
+            Row::Gap => {
+                let _ = writeln!(text, "   {}", Palette.dim("…"));
+            }
+            _ if is_narrow => stacked(text, options, row),
+            Row::Same(line) => {
+                let line = shorten(line, column);
+                let left = format!("{line:<column$}");
+                let _ = writeln!(text, "   {}", Palette.dim(&format!("{left}     {line}")));
+            }
+            Row::Differs(old, new) => beside_each_other(text, old, new, column),
+        }
+    }
+    if rows.len() > most {
+        let more = format!("… {}", counted((rows.len() - most) as u64, "more line"));
+        let _ = writeln!(text, "   {}", Palette.dim(&more));
+    }
+}
+
+fn beside_each_other(text: &mut String, old: &Option<String>, new: &Option<String>, column: usize) {
+    let cell = |side: &Option<String>| side.as_ref().map(|line| shorten(line, column));
+    let (left, right) = (cell(old), cell(new));
+    let mark = if old == new { " " } else { "|" };
+    let padded = format!("{:<column$}", left.unwrap_or_default());
+    let (padded, right) = match mark {
+        "|" => (
+            Palette.bad(&padded),
+            right.map_or(String::new(), |line| Palette.good(&line)),
+        ),
+        _ => (padded, right.unwrap_or_default()),
+    };
+    let line = format!("   {padded}  {}  {right}", Palette.dim(mark));
+    let _ = writeln!(text, "{}", line.trim_end());
+}
+
+/// One under the other.
+fn stacked(text: &mut String, options: Options, row: &Row) {
+    let room = options.width.saturating_sub(INDENT + 2);
+    let mut line = |sign: &str, line: &str| {
+        let _ = writeln!(text, "   {sign} {}", shorten(line, room));
+    };
+    match row {
+        Row::Same(same) => line(" ", same),
+        Row::Differs(old, new) if old == new => line(" ", old.as_deref().unwrap_or("")),
+        Row::Differs(old, new) => {
+            if let Some(old) = old {
+                line(&Palette.bad("-"), old);
+            }
+            if let Some(new) = new {
+                line(&Palette.good("+"), new);
+            }
+        }
+        Row::Gap => {}
+    }
+}
+
+/// Where it comes from.
+fn hunks(text: &mut String, report: &PatchReport, options: Options, found: &Finding) {
+    let all = report.hunks(found);
+    let most = match options.verbose {
+        true => all.len(),
+        false => MOST_HUNKS,
+    };
+    for (hunk, role) in all.iter().take(most) {
+        let what = match role {
+            Role::Guilty if report.patch.hunks.len() == 1 => "comes from the only hunk,",
+            role => role.in_words(),
+        };
+        let place = format!("{}:{}", hunk.file, hunk.new.first.max(1));
+        let _ = writeln!(text, "   {} {}", Palette.dim(what), Palette.place(&place));
+        excerpt(text, options, hunk);
+    }
+    if all.len() > most {
+        let more = format!("and {}", counted((all.len() - most) as u64, "more hunk"));
+        let _ = writeln!(text, "   {}", Palette.dim(&more));
+    }
+    if !all.is_empty() && !found.hunks_minimal {
+        indented(
+            text,
+            options,
+            "there was no time to find out whether fewer hunks would do",
+        );
+    }
+}
+
+fn excerpt(text: &mut String, options: Options, hunk: &Hunk) {
+    let room = options.width.saturating_sub(14);
+    let most = match options.verbose {
+        true => usize::MAX,
+        false => MOST_LINES,
+    };
+    let mut side = |sign: &str, first: u32, lines: &[String]| {
+        for (line, number) in lines.iter().take(most).zip(first..) {
+            let line = shorten(&printable(line.as_bytes()), room);
+            let number = Palette.dim(&format!("{number:>6}"));
+            let _ = writeln!(text, "    {number} {sign} {line}");
+        }
+        if lines.len() > most {
+            let more = format!("… {}", counted((lines.len() - most) as u64, "more line"));
+            let _ = writeln!(text, "           {}", Palette.dim(&more));
+        }
+    };
+    side(&Palette.bad("-"), hunk.old.first, &hunk.removed);
+    side(&Palette.good("+"), hunk.new.first, &hunk.added);
+}
+
+/// Where the versions part, if the hunks do not say it already.
+fn parting(text: &mut String, options: Options, found: &Finding) {
+    let Some(parting) = &found.parting else {
+        return;
+    };
+    if !found.hunks.is_empty() && !options.verbose {
+        return;
+    }
+    let place = Palette.place(&format!("{}:{}", parting.file, parting.line));
+    let _ = writeln!(text, "   {} {place}", Palette.dim("the versions part at"));
+    let room = options.width.saturating_sub(9);
+    let sides = [
+        (Palette.bad("-"), &parting.old),
+        (Palette.good("+"), &parting.new),
+    ];
+    if parting.old == parting.new {
+        let line = parting.new.as_deref().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "       {}",
+            shorten(&printable(line.as_bytes()), room)
+        );
+        return;
+    }
+    for (sign, line) in sides {
+        if let Some(line) = line {
+            let line = shorten(&printable(line.as_bytes()), room);
+            let _ = writeln!(text, "     {sign} {line}");
+        }
+    }
+}
+
+fn interaction(text: &mut String, found: &Finding) {
+    let Some(interaction) = &found.interaction else {
+        return;
+    };
+    let what = match interaction.critical {
+        true => "needs all of these changes, in this order:",
+        false => "ran these changes, in this order:",
+    };
+    let _ = writeln!(text, "   {}", Palette.dim(what));
+    for (file, line, source) in &interaction.sequence {
+        let place = Palette.place(&format!("{file}:{line}"));
+        let _ = writeln!(text, "     {place}  {}", printable(source.as_bytes()));
+    }
+    if interaction.critical {
+        let rests = format!(
+            "none of {} that leave one of them out shows it",
+            counted(interaction.inputs, "input")
+        );
+        let _ = writeln!(text, "   {}", Palette.dim(&rests));
+    }
+}
+
+/// How the input was made.
+fn steps(text: &mut String, options: Options, found: &Finding) {
+    if !found.steps.is_empty() {
+        let _ = writeln!(
+            text,
+            "   {}",
+            Palette.dim("how this input was made from a test")
+        );
+    }
+    let room = options.width.saturating_sub(8);
+    for (number, step) in (1..).zip(&found.steps) {
+        let mut line = step.what.clone();
+        if let Some(file) = &step.file {
+            let _ = write!(line, " at {file}:{}  {}", step.line, step.text);
+        }
+        let line = shorten(&printable(line.as_bytes()), room);
+        let _ = writeln!(text, "   {number:>3}. {line}");
+    }
+}

@@ -1,0 +1,154 @@
+//! Findings about a patch as SARIF 2.1.0, at the lines that they come from.
+
+pub mod log;
+
+use serde_json::json;
+
+use crate::given::ending;
+use crate::headline;
+use crate::model::{Class, Finding, Golden, PatchReport, Role, Step};
+use log::{Level, Log, Rule, Spot};
+
+pub fn render(report: &PatchReport) -> String {
+    let findings = report.ranked().into_iter();
+    let new = &report.patch.new;
+    let log = Log {
+        findings: findings.map(|found| one(report, found)).collect(),
+        revision: new.is_commit.then(|| new.id.clone()),
+        properties: json!({
+            "command": "check",
+            "verdict": report.verdict(),
+            "old": report.patch.old.id,
+            "new": new.id,
+            "coverage": headline::coverage(report),
+        }),
+    };
+    log.render()
+}
+
+fn one(report: &PatchReport, found: &Finding) -> log::Finding {
+    let hunks = report.hunks(found);
+    let mut spots: Vec<Spot> = hunks
+        .iter()
+        .map(|(hunk, role)| Spot {
+            file: hunk.file.clone(),
+            first: hunk.new.first,
+            last: hunk.new.last(),
+            message: Some(said_of(*role).to_owned()),
+        })
+        .collect();
+    let parting = found.parting.as_ref();
+    spots.extend(parting.map(|parting| at(&parting.file, parting.line, "the versions part here")));
+    spots.extend(
+        found
+            .file
+            .as_ref()
+            .map(|file| at(file, found.line, &found.message)),
+    );
+    for problem in &found.problems {
+        let place = problem.file.as_ref();
+        spots.extend(place.map(|file| at(file, problem.line, &problem.kind)));
+    }
+    // Readers put what lies outside of the checkout nowhere.
+    spots.retain(|spot| !spot.file.starts_with('/') && !spot.file.is_empty());
+    spots.dedup_by(|one, other| (&one.file, one.first) == (&other.file, other.first));
+    // Code hosts show the first only.
+    let related = spots.split_off(1.min(spots.len()));
+    log::Finding {
+        rule: rule(report, found),
+        message: message(found),
+        spots,
+        related,
+        flow: found.steps.iter().filter_map(step).collect(),
+        fingerprint: found.fingerprint.clone(),
+        accepted: found
+            .accepted
+            .as_ref()
+            .map(|accepted| accepted.because.clone()),
+        properties: json!({
+            "id": found.id,
+            "program": found.program,
+            "technique": found.technique,
+            "command": found.command,
+            "scenario": found.scenario,
+            "count": found.count.max(1),
+            "golden": found.golden,
+            "replay": found.replay,
+            "fails": found.fails(report.promise.is_some()),
+        }),
+    }
+}
+
+fn message(found: &Finding) -> String {
+    let mut text = format!("{}: {}\n{}", found.program, found.message, found.command);
+    if let (Some(old), Some(new)) = (&found.old, &found.new) {
+        text.push_str(&format!("\nold: {}; new: {}", ending(old), ending(new)));
+    }
+    if !found.replay.is_empty() {
+        text.push_str(&format!("\n{}", found.replay));
+    }
+    text
+}
+
+fn said_of(role: Role) -> &'static str {
+    match role {
+        Role::Guilty => "without this hunk it does not happen",
+        Role::Needed => "without this hunk the others do not build",
+        Role::Open => "this hunk may be needed for it",
+    }
+}
+
+fn at(file: &str, line: u32, message: &str) -> Spot {
+    Spot {
+        file: file.to_owned(),
+        first: line,
+        last: line,
+        message: Some(message.to_owned()),
+    }
+}
+
+fn step(step: &Step) -> Option<Spot> {
+    let message = match step.text.is_empty() {
+        true => step.what.clone(),
+        false => format!("{}: {}", step.what, step.text),
+    };
+    let spot = at(step.file.as_deref()?, step.line, &message);
+    (!spot.file.starts_with('/')).then_some(spot)
+}
+
+fn rule(report: &PatchReport, found: &Finding) -> Rule {
+    let (id, description) = match (found.class, found.golden) {
+        (_, Some(Golden::Intended)) => (
+            "parallax/intended",
+            "The new version does something else, as a version that is known to be right does.",
+        ),
+        (Class::Regression, _) => (
+            "parallax/regression",
+            "The new version has an error that the old one has not.",
+        ),
+        (Class::Error, _) => ("parallax/error", "The new version has an error."),
+        (_, Some(Golden::Regression)) => (
+            "parallax/changed-back",
+            "The new version does something else; a version that is known to be right does as the old one.",
+        ),
+        (Class::Difference, _) => (
+            "parallax/difference",
+            "The new version prints something else or ends otherwise.",
+        ),
+        (Class::Both, _) => ("parallax/both", "Both versions have the error."),
+        (Class::Fixed, _) => (
+            "parallax/fixed",
+            "The old version has an error that the new one has not.",
+        ),
+    };
+    // The level is that of the finding: a promise or an acceptance changes it, and the rule stays the same.
+    Rule {
+        id,
+        description,
+        level: match report.level(found) {
+            crate::model::Level::Error => Level::Error,
+            crate::model::Level::Warning => Level::Warning,
+            crate::model::Level::Note => Level::Note,
+        },
+    }
+}
