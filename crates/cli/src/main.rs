@@ -16,9 +16,9 @@ use clap::{Parser, Subcommand};
 use parallax_capture::{Compiler, driver};
 
 use commands::{
-    accept, amplify, analyse, annotate, build, cc, check, clean, cover, coverage, diverge, doctor,
-    explore, graph, init, record, replay, scenario, scenarios, schema, targets, trace, variant,
-    why,
+    accept, amplify, analyse, annotate, build, cc, check, clean, completions, cover, coverage,
+    diverge, doctor, explore, graph, init, man, record, replay, scenario, scenarios, schema,
+    targets, trace, variant, why,
 };
 use console::Palette;
 use exit::Exit;
@@ -62,6 +62,8 @@ enum Command {
     #[command(hide = true)]
     Analyse(analyse::Arguments),
     Schema(schema::Arguments),
+    Completions(completions::Arguments),
+    Man(man::Arguments),
     Cc(cc::Arguments),
     Clean(clean::Arguments),
 }
@@ -110,6 +112,8 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Targets(arguments) => targets::run(&arguments),
         Command::Why(arguments) => why::run(&arguments),
         Command::Analyse(arguments) => analyse::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
+        Command::Man(arguments) => man::run(&arguments),
         Command::Clean(arguments) => clean::run(&arguments),
         Command::Cc(_) => Ok(Exit::Clean),
     }?;

@@ -10,6 +10,7 @@ pub mod github;
 pub mod gitlab;
 pub mod given;
 mod headline;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;

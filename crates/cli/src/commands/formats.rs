@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_report::human::{self, Options};
-use parallax_report::{PatchReport, github, gitlab, json, junit, lcov, markdown, sarif};
+use parallax_report::{PatchReport, github, gitlab, html, json, junit, lcov, markdown, sarif};
 
 use crate::console;
 use crate::exit::Exit;
@@ -44,6 +44,8 @@ pub enum Format {
     Junit,
     /// A comment on a pull request
     Markdown,
+    /// One page that needs no network
+    Html,
     /// Coverage of the changed lines, for editors, diff-cover and Codecov
     Lcov,
     /// GitLab's code quality report
@@ -53,12 +55,13 @@ pub enum Format {
 }
 
 impl Format {
-    const ALL: [Format; 8] = [
+    const ALL: [Format; 9] = [
         Format::Human,
         Format::Json,
         Format::Sarif,
         Format::Junit,
         Format::Markdown,
+        Format::Html,
         Format::Lcov,
         Format::Gitlab,
         Format::Github,
@@ -72,6 +75,7 @@ impl Format {
             Format::Sarif => "parallax.sarif",
             Format::Junit => "parallax.xml",
             Format::Markdown => "parallax.md",
+            Format::Html => "parallax.html",
             Format::Lcov => "parallax.info",
             Format::Gitlab => "gl-code-quality-report.json",
             Format::Github => "parallax.github",
@@ -99,6 +103,7 @@ impl Format {
             Format::Sarif => sarif::render(report),
             Format::Junit => junit::render(report),
             Format::Markdown => markdown::render(report),
+            Format::Html => html::render(report),
             Format::Lcov => lcov::render(report),
             Format::Gitlab => gitlab::render(report),
             Format::Github => github::render(report),

@@ -123,13 +123,13 @@ fn patch() -> Patch {
                 &["/* Fields count from 1. */"],
             ),
             hunk(
-                (16, 1),
+                (19, 1),
                 (19, 1),
                 &["        width++;"],
                 &["        width += *text == '\\t' ? 8 : 1;"],
             ),
             hunk(
-                (21, 2),
+                (24, 2),
                 (24, 4),
                 &["    if (wanted < 1)", "        return usage();"],
                 &[
