@@ -1,6 +1,8 @@
 //! `parallax`: tests patches to C programs. Called as `parallax-cc` or `parallax-c++` it is the
 //! compiler wrapper that makes programs ready for it.
 
+#[cfg(test)]
+mod book;
 mod commands;
 mod console;
 mod exit;

@@ -8,21 +8,21 @@ mod suite;
 mod turns;
 mod work;
 
-use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
 use parallax_project::{Selected, Selection, accepted};
-use parallax_report::PatchReport;
 use parallax_report::model::Phase;
+use parallax_report::{PatchReport, kept};
 
 use super::explore::watch;
+use super::formats::FormatArguments;
 use super::means::Running;
 use super::patch::{Scope, is_source};
 use super::project::ProjectArguments;
 use super::search::say;
 use super::stored;
 use super::versions::Pair;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::parse_time;
@@ -64,9 +64,8 @@ pub struct Arguments {
     #[arg(long)]
     no_blame: bool,
 
-    /// Print the result as JSON
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    formats: FormatArguments,
 
     #[command(flatten)]
     running: Running,
@@ -88,6 +87,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 fn check(arguments: &Arguments) -> Result<Exit, Failure> {
     let started = Instant::now();
+    arguments.formats.check()?;
     let project = arguments.project.find()?;
     let accepted = accepted::read(&project.root)?;
     let mut notes = Vec::new();
@@ -160,25 +160,6 @@ fn announce(selected: &Selected) {
     }
 }
 
-/// The verdict and a line for each finding.
-fn brief(report: &PatchReport) -> String {
-    let range = Palette.heading(&report.patch.range);
-    let mut text = format!("{range}: {}\n", report.verdict().name());
-    for finding in report.ranked() {
-        let class = finding.class.name();
-        let _ = writeln!(text, "  {} {class}: {}", finding.id, finding.message);
-        let _ = writeln!(text, "    {}", finding.command);
-    }
-    let tally = report.tally();
-    let run = tally.suite + tally.new;
-    let _ = writeln!(
-        text,
-        "  {run} of {} changed lines run, {} by new inputs",
-        tally.lines, tally.new
-    );
-    text
-}
-
 /// Prints the report.
 fn finish(
     arguments: &Arguments,
@@ -188,10 +169,8 @@ fn finish(
 ) -> Result<Exit, Failure> {
     report.notes.extend(notes);
     report.stats.seconds = started.elapsed().as_secs_f64();
-    match arguments.json {
-        true => console::print_data(&parallax_report::json::render(&report))?,
-        false => console::print(&brief(&report))?,
-    }
+    kept::save(&stored::directory(), &report)?;
+    arguments.formats.write(&report)?;
     Ok(if watch::interrupted() {
         Exit::Interrupted
     } else if report.verdict().is_failure() {
