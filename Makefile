@@ -19,7 +19,7 @@ RELEASE := $(TARGET)/release
 export PARALLAX := $(RELEASE)/parallax
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build test demo bench evaluate torture flips coreutils-check selfcheck-coreutils install lint
+.PHONY: help setup build test demo bench evaluate torture flips coreutils-check selfcheck-coreutils install deb book lint
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,6 +62,19 @@ install: build ## Copy parallax below PREFIX (default /usr/local); DESTDIR is ho
 	install -d $(DESTDIR)$(PREFIX)/bin
 	install -m 755 $(RELEASE)/parallax $(DESTDIR)$(PREFIX)/bin/parallax
 	@for name in parallax-cc parallax-c++; do ln -sf parallax $(DESTDIR)$(PREFIX)/bin/$$name || exit 1; done
+
+deb: build ## A Debian package in target/debian (needs cargo-deb: cargo install cargo-deb)
+	rm -rf $(RELEASE)/package
+	mkdir -p $(RELEASE)/package/bin $(RELEASE)/package/completions
+	@for name in parallax-cc parallax-c++; do ln -s parallax $(RELEASE)/package/bin/$$name || exit 1; done
+	$(PARALLAX) man $(RELEASE)/package/man
+	$(PARALLAX) completions bash > $(RELEASE)/package/completions/parallax
+	$(PARALLAX) completions zsh > $(RELEASE)/package/completions/_parallax
+	$(PARALLAX) completions fish > $(RELEASE)/package/completions/parallax.fish
+	$(CARGO) deb --no-build -p parallax-cli
+
+book: ## The book as pages in docs/book/book (needs mdbook: cargo install mdbook)
+	mdbook build docs/book
 
 lint: ## rustfmt, clippy with warnings as errors, cargo deny if installed
 	$(CARGO) fmt --all --check

@@ -10,7 +10,7 @@ use crate::given::{ending, inputs};
 use crate::headline;
 use crate::model::{Finding, Level, PatchReport, Role, State, Target, Verdict};
 use crate::paste;
-use crate::words::{counted, printable, shorten, show_seconds, spans};
+use crate::words::{counted, printable, shorten, show_loss, show_seconds, spans};
 
 /// GitHub takes no longer comments; in bytes, which are at least as many as characters.
 pub const LIMIT: usize = 65_536;
@@ -249,7 +249,7 @@ fn foot(report: &PatchReport) -> String {
     );
     if !report.losses.is_empty() {
         let names = report.losses.iter().take(6);
-        let names: Vec<String> = names.map(|loss| code(&loss.function)).collect();
+        let names: Vec<String> = names.map(|loss| code(&show_loss(&loss.function))).collect();
         let _ = write!(
             text,
             " What {} make of the input could not be followed, so something may have been missed.",

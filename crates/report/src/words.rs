@@ -96,6 +96,17 @@ pub fn counted(count: u64, noun: &str) -> String {
     }
 }
 
+/// Where track of the input was lost, for people: a function, or what the engine puts in brackets.
+pub fn show_loss(name: &str) -> String {
+    match name.strip_prefix('(') {
+        Some("memory)") => "memory that libraries wrote".to_owned(),
+        Some(_) if name.starts_with("(trace cut short") => {
+            "runs too long to be followed".to_owned()
+        }
+        _ => name.to_owned(),
+    }
+}
+
 /// `3-5,9`, of ascending numbers of lines.
 pub fn spans(lines: &[u32]) -> String {
     let mut spans: Vec<(u32, u32)> = Vec::new();
@@ -146,6 +157,13 @@ mod tests {
         assert_eq!(show_count(123), "123");
         assert_eq!(counted(1, "node"), "1 node");
         assert_eq!(counted(2, "branch/branches"), "2 branches");
+    }
+
+    #[test]
+    fn losses_without_a_function_have_words() {
+        assert_eq!(show_loss("inet_aton"), "inet_aton");
+        assert_eq!(show_loss("(memory)"), "memory that libraries wrote");
+        assert!(!show_loss("(trace cut short: nodes)").contains('('));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::escape::{code, escaped};
 use super::finding::chain;
 use crate::model::{PatchReport, State, Target};
-use crate::words::{show_count, show_seconds, spans};
+use crate::words::{show_count, show_loss, show_seconds, spans};
 
 /// What became of each group of changed lines that no test runs.
 pub fn targets(page: &mut String, report: &PatchReport) {
@@ -33,7 +33,7 @@ pub fn targets(page: &mut String, report: &PatchReport) {
                 .collect();
             let _ = writeln!(
                 page,
-                "<tr><td class=\"mono\">{}</td><td class=\"mono\">{}</td><td>{}</td><td>{}</td><td class=\"number\">{}</td></tr>",
+                "<tr><td class=\"mono place\">{}</td><td class=\"mono\">{}</td><td class=\"place\">{}</td><td>{}</td><td class=\"number\">{}</td></tr>",
                 escaped(&place(target)),
                 escaped(&target.function),
                 target.state.in_words(),
@@ -104,7 +104,13 @@ pub fn effort(page: &mut String, report: &PatchReport) {
     if !report.losses.is_empty() {
         let names = report.losses.iter();
         let names: Vec<String> = names
-            .map(|loss| format!("{} ({})", code(&loss.function), show_count(loss.count)))
+            .map(|loss| {
+                format!(
+                    "{} ({})",
+                    code(&show_loss(&loss.function)),
+                    show_count(loss.count)
+                )
+            })
             .collect();
         let _ = writeln!(
             page,

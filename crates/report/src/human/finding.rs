@@ -26,7 +26,7 @@ pub fn whole(
     report: &PatchReport,
     options: Options,
     found: &Finding,
-    number: usize,
+    number: Option<usize>,
 ) {
     title(text, options, found, number);
     for problem in &found.problems {
@@ -63,18 +63,18 @@ pub fn whole(
     }
 }
 
-fn title(text: &mut String, options: Options, found: &Finding, number: usize) {
+fn title(text: &mut String, options: Options, found: &Finding, number: Option<usize>) {
     let title = headline::title(found);
     let message = match found.class {
         Class::Regression | Class::Error => Palette.bad(&title),
         Class::Difference | Class::Both => Palette.warn(&title),
         Class::Fixed => Palette.good(&title),
     };
-    let _ = writeln!(
-        text,
-        "{number:>2} {}: {message}",
-        Palette.heading(&found.program)
-    );
+    let program = Palette.heading(&found.program);
+    let _ = match number {
+        Some(number) => writeln!(text, "{number:>2} {program}: {message}"),
+        None => writeln!(text, "{program}: {message}"),
+    };
     if found.count > 1 {
         let more = format!(
             "{} show it, this is the smallest",

@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use crate::headline;
 use crate::model::{Class, Finding, PatchReport, Verdict};
 use crate::palette::Palette;
-use crate::words::{counted, show_count, show_seconds};
+use crate::words::{counted, show_count, show_loss, show_seconds};
 
 /// How it is shown.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ pub fn render(report: &PatchReport, options: Options) -> String {
 /// One finding, as it is among others.
 pub fn one(report: &PatchReport, options: Options, found: &Finding) -> String {
     let mut text = String::new();
-    finding::whole(&mut text, report, options, found, 1);
+    finding::whole(&mut text, report, options, found, None);
     text
 }
 
@@ -97,7 +97,7 @@ fn section(
     for found in list.iter().take(shown) {
         *number += 1;
         text.push('\n');
-        finding::whole(text, report, options, found, *number);
+        finding::whole(text, report, options, found, Some(*number));
     }
     if list.len() > shown {
         let more = (list.len() - shown) as u64;
@@ -148,7 +148,9 @@ fn foot(text: &mut String, report: &PatchReport, options: Options) {
     let _ = write!(effort, "; {} in all", show_seconds(stats.seconds));
     let _ = writeln!(text, "{}", Palette.dim(&effort));
     for phase in &report.phases {
-        if !options.verbose && phase.left.is_none() {
+        // That the time was over is how every search ends; that something was not done at all is worth a line.
+        let is_left_out = phase.left.is_some() && phase.gave.is_empty();
+        if !options.verbose && !is_left_out {
             continue;
         }
         let mut line = format!("{:<9} {:>8}", phase.name, show_seconds(phase.seconds));
@@ -175,7 +177,7 @@ fn losses(text: &mut String, report: &PatchReport, options: Options) {
     };
     let shown = report.losses.iter().take(most);
     let mut names: Vec<String> = shown
-        .map(|loss| format!("{} ({})", loss.function, show_count(loss.count)))
+        .map(|loss| format!("{} ({})", show_loss(&loss.function), show_count(loss.count)))
         .collect();
     if report.losses.len() > most {
         names.push(format!("{} more", report.losses.len() - most));

@@ -59,7 +59,7 @@ fn one(report: &PatchReport, found: &Finding) -> log::Finding {
         message: message(found),
         spots,
         related,
-        flow: found.steps.iter().filter_map(step).collect(),
+        flow: flow(found),
         fingerprint: found.fingerprint.clone(),
         accepted: found
             .accepted
@@ -105,6 +105,28 @@ fn at(file: &str, line: u32, message: &str) -> Spot {
         last: line,
         message: Some(message.to_owned()),
     }
+}
+
+/// The decisions that lead to the finding: how the input was made, else where the versions part and where that ends.
+fn flow(found: &Finding) -> Vec<Spot> {
+    if !found.steps.is_empty() {
+        return found.steps.iter().filter_map(step).collect();
+    }
+    let Some(parting) = &found.parting else {
+        return Vec::new();
+    };
+    let condition = match (&parting.old, &parting.new) {
+        (Some(old), Some(new)) if old != new => format!("the versions part: {old} became {new}"),
+        _ => "the versions part here".to_owned(),
+    };
+    let error = found.problems.iter().find_map(|problem| {
+        let file = problem.file.as_deref()?;
+        Some(at(file, problem.line, &problem.message))
+    });
+    let mut flow = vec![at(&parting.file, parting.line, &condition)];
+    flow.extend(error);
+    flow.retain(|spot| !spot.file.starts_with('/'));
+    flow
 }
 
 fn step(step: &Step) -> Option<Spot> {

@@ -353,6 +353,12 @@ pub fn report() -> PatchReport {
                 gave: "1 error".into(),
                 left: Some("the time was over".into()),
             },
+            Phase {
+                name: "interact".into(),
+                seconds: 0.0,
+                gave: String::new(),
+                left: Some("no two changes meet".into()),
+            },
         ],
         findings: findings(),
         targets: vec![
