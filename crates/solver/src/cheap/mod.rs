@@ -2,11 +2,13 @@
 //!
 //! * Constraints on one byte are sets of allowed values; if there are no others, that decides the query.
 //! * Bounds of what bytes may be are bounds of what the goal may be.
-//! * Queries about two bytes with few allowed values are decided by trying all.
+//! * Queries about two bytes with few allowed values are decided by trying all; those about floating point also with more bytes,
+//!   because nothing below is quick at them.
 //! * Else the goal is inverted, and what that breaks is repaired by inverting it too, for a few steps. Only
 //!   models come out of this, and only after all constraints were evaluated.
 
 mod domains;
+mod enumerate;
 mod interval;
 mod invert;
 mod program;
@@ -113,8 +115,10 @@ impl Cheap {
                 )
             });
         }
-        let changes = found?;
-        Some(Outcome::Sat(take_back(terms, query, changes)))
+        match found {
+            Some(changes) => Some(Outcome::Sat(take_back(terms, query, changes))),
+            None => enumerate::decide(terms, query, &domain, &changes),
+        }
     }
 }
 

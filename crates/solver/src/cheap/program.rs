@@ -72,6 +72,11 @@ impl Program {
         })
     }
 
+    /// How many operations a run takes.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Evaluates for these values of the varied bytes.
     pub fn run<S: Store>(&mut self, terms: &Terms<'_, S>, values: &[u8]) {
         for index in 0..self.steps.len() {
