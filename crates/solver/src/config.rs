@@ -51,6 +51,8 @@ pub struct Config {
     pub smt_memory: u64,
     /// After so many failures in a row the SMT program is not asked any more.
     pub smt_failures: u32,
+    /// Share of a solver's time, since it was made, that the SMT program may take; 1: all of it.
+    pub smt_share: f64,
     /// Whether answers of earlier queries are used.
     pub cache: bool,
     /// Whether inversion and search are tried before the SAT solver.
@@ -68,6 +70,7 @@ impl Default for Config {
             smt: SmtProgram::Find,
             smt_memory: 2 << 30,
             smt_failures: 5,
+            smt_share: 1.0,
             cache: true,
             cheap: true,
             oracle: false,

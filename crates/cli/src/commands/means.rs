@@ -15,6 +15,8 @@ use crate::size::{parse_bytes, parse_seconds};
 
 /// Traces that a search keeps in memory.
 pub const TRACE_MEMORY: u64 = 512 << 20;
+/// Share of a search's time that questions of floating point may take which nothing but an SMT-LIB program answers.
+const SMT_SHARE: f64 = 0.2;
 
 /// How inputs are run.
 #[derive(Debug, clap::Args)]
@@ -111,6 +113,7 @@ impl Means {
     pub fn solver(&self) -> Config {
         Config {
             log: self.log_queries.clone(),
+            smt_share: SMT_SHARE,
             ..Config::default()
         }
     }

@@ -3,9 +3,10 @@
 //! A failure ends the program; the next question starts it anew. After several failures in a
 //! row it is given up for the next program on the list, if there is one.
 
+use super::allowance::Allowance;
 use super::process::{Failure, Process};
 use crate::config::{Config, Limits, SmtProgram};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Questions after which a program is started anew, for the sake of its memory.
 const QUESTIONS: u32 = 500;
@@ -31,6 +32,7 @@ pub(crate) struct Backend {
     allowed_failures: u32,
     failures: u32,
     process: Option<Process>,
+    allowance: Allowance,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +101,14 @@ impl Backend {
             allowed_failures: config.smt_failures.max(1),
             failures: 0,
             process: None,
+            allowance: Allowance::new(config.smt_share),
         }
+    }
+
+    /// The limits of a query as far as there is time for it now.
+    pub fn allowed(&self, limits: &Limits) -> Option<Limits> {
+        let time = self.allowance.next(limits.time)?;
+        Some(Limits { time, ..*limits })
     }
 
     /// Whether there is a program to ask.
@@ -114,7 +123,9 @@ impl Backend {
         constants: &[String],
         limits: &Limits,
     ) -> Result<Said, Failure> {
+        let start = Instant::now();
         let result = self.try_check(script, constants, limits);
+        self.allowance.spend(start.elapsed());
         match &result {
             Ok(_) => self.failures = 0,
             Err(_) => self.process = None,
@@ -136,7 +147,9 @@ impl Backend {
 
     /// Which of the assertions `c0`, `c1`, … contradict each other.
     pub fn core(&mut self, script: &str, limits: &Limits) -> Result<Option<Vec<usize>>, Failure> {
+        let start = Instant::now();
         let result = self.try_core(script, limits);
+        self.allowance.spend(start.elapsed());
         if result.is_err() {
             self.process = None;
         }

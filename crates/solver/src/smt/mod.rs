@@ -1,5 +1,6 @@
 //! Layer five: any SMT-LIB program, for floating point and for what bit-blasting gave up on.
 
+mod allowance;
 mod backend;
 mod process;
 mod translate;
@@ -42,6 +43,10 @@ impl Smt {
             return Outcome::Unknown(Why::TooLarge);
         };
         let constants: Vec<String> = script.bytes.iter().map(|&b| variable_name(b)).collect();
+        let Some(limits) = locked(&self.shared.smt).allowed(&query.limits) else {
+            return Outcome::Unknown(Why::Limit);
+        };
+        let query = &Query { limits, ..*query };
         let said = locked(&self.shared.smt).check(&script.text(), &constants, &query.limits);
         match said {
             Ok(Said::Sat(values)) => {
