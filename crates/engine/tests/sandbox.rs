@@ -473,3 +473,21 @@ fn there_can_be_more_runs_than_descriptors() {
         assert_eq!(shell.run(":").end, End::Exit(0));
     }
 }
+
+#[test]
+fn a_program_that_gives_up_its_groups_goes_on() {
+    let Some(mut shell) = Shell::new(Settings::default()) else {
+        return;
+    };
+    if !matches!(choose(Policy::Required), Ok(Confinement::Namespaces { .. })) {
+        return;
+    }
+    // Setting the effective groups sets the supplementary ones first.
+    let outcome =
+        shell.run(r#"perl -e 'my ($own) = split / /, $(; $! = 0; $) = "$own $own"; print $! + 0'"#);
+    assert_eq!(
+        (outcome.end, text(&outcome.stdout.bytes)),
+        (End::Exit(0), "0".into())
+    );
+    shell.assert_nothing_changed();
+}

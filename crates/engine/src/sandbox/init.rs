@@ -14,6 +14,7 @@ use std::ptr;
 
 use parallax_abi::serve::{Answer, Kind, MAX_BODY, Reply, Request, STREAMS, Step, slot};
 
+use super::groups;
 use super::landlock::{self, Writable};
 use super::limits::{drop_capabilities, errno, limit_resources, renounce_privileges};
 use super::mounts::{self, Failure, PRIVATE, WORK, WRITABLE_DEVICES};
@@ -486,6 +487,9 @@ impl Run<'_> {
         unsafe {
             limit_resources(&plan.limits, is_apart);
             renounce_privileges();
+            if is_apart {
+                groups::pretend_to_set();
+            }
             let uses_landlock = match plan.confinement {
                 Confinement::Namespaces { landlock } => landlock,
                 Confinement::Landlock => true,

@@ -6,6 +6,7 @@
 //! more, and is all there is where namespaces are not to be had. In either case resources are limited, and all
 //! processes end with the first one, [`init`], which the engine talks to.
 
+mod groups;
 mod init;
 mod landlock;
 mod limits;
