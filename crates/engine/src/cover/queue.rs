@@ -3,13 +3,18 @@
 //! The whole tree of paths is kept, not only the last one: a way that was not taken stays, and comes back when nearer
 //! ones have failed. Each attempt at the same branch in the same calling context counts as a
 //! decision more between it and the target, so that the search does not stay where it cannot get on.
+//!
+//! Branches that can be turned and changes that no solver makes take turns: the latter are many, and more with every run, and
+//! what they promise cannot be compared with decisions that are left.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 
 use parallax_abi::SiteId;
 
+use super::ways::UNKNOWN;
 use crate::explore::frontier::Candidate;
+use crate::question::Goal;
 
 /// What orders ways, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,10 +27,17 @@ struct Rank {
     number: u64,
 }
 
+type Heap = BinaryHeap<Reverse<(Rank, Way)>>;
+
 /// See the module's description.
 #[derive(Debug, Default)]
 pub struct Queue {
-    ways: BinaryHeap<Reverse<(Rank, Way)>>,
+    /// Branches that can be turned.
+    turns: Heap,
+    /// Other inputs, and turns that are not known to lead anywhere.
+    changes: Heap,
+    /// Whether it is a change's turn.
+    is_change_next: bool,
     offered: HashSet<u64>,
     attempts: HashMap<u64, u32>,
     next: u64,
@@ -46,7 +58,7 @@ pub struct Way {
 
 impl Queue {
     pub fn len(&self) -> usize {
-        self.ways.len()
+        self.turns.len() + self.changes.len()
     }
 
     /// Adds a way, unless the same change of the same path was added before.
@@ -64,7 +76,14 @@ impl Queue {
             depth: Reverse(way.candidate.depth),
             number: self.next,
         };
-        self.ways.push(Reverse((rank, way)));
+        let goal = way.candidate.goal;
+        let is_decided = goal.has_place() || matches!(goal, Goal::Otherwise { .. });
+        let is_turn = is_decided && way.distance < UNKNOWN;
+        let heap = match is_turn {
+            true => &mut self.turns,
+            false => &mut self.changes,
+        };
+        heap.push(Reverse((rank, way)));
     }
 
     /// Attempts after coming by so often count whole, others at the same branch a quarter.
@@ -76,11 +95,20 @@ impl Queue {
         way.distance + attempts(2) + attempts(1) / 4
     }
 
+    /// The best turn and the best change, in turns.
+    fn pop(&mut self) -> Option<Reverse<(Rank, Way)>> {
+        let order = match self.is_change_next {
+            true => [&mut self.changes, &mut self.turns],
+            false => [&mut self.turns, &mut self.changes],
+        };
+        order.into_iter().find_map(BinaryHeap::pop)
+    }
+
     /// The best ways, at most so many.
     pub fn take(&mut self, most: usize) -> Vec<Way> {
         let mut taken = Vec::new();
         while taken.len() < most
-            && let Some(Reverse((rank, way))) = self.ways.pop()
+            && let Some(Reverse((rank, way))) = self.pop()
         {
             // It may have become worse since it was added.
             if self.cost(&way) > rank.cost {
@@ -90,6 +118,7 @@ impl Queue {
             for level in &way.candidate.levels[1..] {
                 *self.attempts.entry(*level).or_default() += 1;
             }
+            self.is_change_next = !self.is_change_next;
             taken.push(way);
         }
         taken
@@ -99,7 +128,6 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::question::Goal;
 
     fn way(path: u64, place: u64, distance: u32) -> Way {
         Way {
@@ -117,6 +145,20 @@ mod tests {
             aim: 0,
             place: SiteId(place),
         }
+    }
+
+    #[test]
+    fn changes_of_the_input_leave_every_other_turn_to_branches() {
+        let mut queue = Queue::default();
+        for path in 1..=6 {
+            let mut change = way(path, path, 0);
+            change.candidate.goal = Goal::Edit { number: 0 };
+            queue.offer(change);
+        }
+        for path in 7..=8 {
+            queue.offer(way(path, path, 5));
+        }
+        assert_eq!(paths(queue.take(6)), [7, 1, 8, 2, 3, 4]);
     }
 
     fn paths(ways: Vec<Way>) -> Vec<u64> {
