@@ -3,6 +3,10 @@
 //! All of them are run on both versions before anything is asked, for a test that the patch breaks needs no question. Then
 //! they take turns, a few questions each: those first that come to changed conditions that no test before them came
 //! to. So a long test does not use up what the others are to have, and which tests come first matters little.
+//!
+//! An input that was made to go another way at a changed condition, and after which the versions are still together, is asked about
+//! like a test if it comes to changed conditions that nothing came to before: of several that are connected by `&&`, each
+//! needs the one before it.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -14,15 +18,20 @@ use crate::scenario::Scenario;
 
 /// Questions of one scenario that are asked in one turn.
 const TURN: usize = 16;
+/// Steps from a test that are asked about like it.
+const DEEPEST: u32 = 8;
 /// Numbers of one scenario that are tried in one turn.
 const NUMBERS: usize = 16;
 
 /// A scenario of which there is something left to ask.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Which of those that were given.
-    index: usize,
+    /// Which of those that were given; `None` for an input that was made.
+    index: Option<usize>,
     scenario: Arc<Scenario>,
+    /// What it was made from, and in how many steps.
+    seed: Arc<Scenario>,
+    generation: u32,
     /// Questions that were asked.
     cursor: usize,
     /// What its questions are about.
@@ -65,15 +74,18 @@ impl Diverger<'_> {
                 observer.settled(index);
                 continue;
             };
-            let names = walk.questions.iter().map(|question| question.place.name);
             pending.push(Pending {
-                index,
-                scenario: seed,
+                index: Some(index),
+                scenario: Arc::clone(&seed),
+                seed,
+                generation: 0,
                 cursor: 0,
-                places: names.collect(),
+                places: places(&walk),
                 parts: walk.parting.is_some(),
             });
         }
+        let places = pending.iter().flat_map(|pending| &pending.places);
+        self.places = places.copied().collect();
         self.pending = in_order(pending);
         let numbers = self.pending.iter().map(|pending| Numbers {
             seed: Arc::clone(&pending.scenario),
@@ -89,24 +101,50 @@ impl Diverger<'_> {
             return Ok(());
         };
         let before = self.counts.runs;
-        let seed = Arc::clone(&pending.scenario);
-        let pair = self.trace((*seed).clone())?;
+        let seed = Arc::clone(&pending.seed);
+        let generation = pending.generation;
+        let pair = self.trace((*pending.scenario).clone())?;
         let (lockstep, walk) = self.compare(&pair);
         let from = pending.cursor.min(walk.questions.len());
         let until = (from + TURN).min(walk.questions.len());
         let questions = &walk.questions[from..until];
-        self.pursue(&pair, &lockstep, questions, &seed, observer)?;
+        self.pursue(&pair, &lockstep, questions, generation, &seed, observer)?;
         if pending.cursor == 0 && self.is_over(observer).is_none() {
-            self.go_beyond(&pair, together(&walk), 0, &seed, observer)?;
+            self.go_beyond(&pair, together(&walk), generation, &seed, observer)?;
         }
         pending.cursor = until;
         if until < walk.questions.len() {
             self.pending.push_back(pending);
-        } else if self.is_over(observer).is_none() {
-            observer.settled(pending.index);
+        } else if let Some(index) = pending.index
+            && self.is_over(observer).is_none()
+        {
+            observer.settled(index);
         }
         self.counts.concolic += self.counts.runs - before;
         Ok(())
+    }
+
+    /// Keeps an input that was made, if it comes to changed conditions that nothing came to before.
+    pub(super) fn derive(
+        &mut self,
+        scenario: Scenario,
+        seed: &Arc<Scenario>,
+        walk: &Walk,
+        generation: u32,
+    ) {
+        let mut places = places(walk);
+        places.retain(|place| self.places.insert(*place));
+        if generation <= DEEPEST && !places.is_empty() && walk.parting.is_none() {
+            self.pending.push_front(Pending {
+                index: None,
+                scenario: Arc::new(scenario),
+                seed: Arc::clone(seed),
+                generation,
+                cursor: 0,
+                places,
+                parts: false,
+            });
+        }
     }
 
     /// Some other numbers of the scenario that has waited longest.
@@ -152,7 +190,8 @@ impl Diverger<'_> {
         let Some((pair, lockstep, walk)) = met else {
             return Ok(());
         };
-        self.pursue(&pair, &lockstep, &walk.questions, seed, observer)?;
+        let questions = &walk.questions;
+        self.pursue(&pair, &lockstep, questions, generation, seed, observer)?;
         if self.is_over(observer).is_none() {
             self.go_beyond(&pair, together(&walk), generation, seed, observer)?;
         }
@@ -166,6 +205,12 @@ fn together(walk: &Walk) -> usize {
         Some(Parting { decisions, .. }) => decisions.new.min(MOST_DECISIONS),
         None => MOST_DECISIONS,
     }
+}
+
+/// What a walk's questions are about.
+fn places(walk: &Walk) -> HashSet<u64> {
+    let questions = walk.questions.iter();
+    questions.map(|question| question.place.name).collect()
 }
 
 /// Those first that ask about most that nobody before them asks about.
@@ -194,9 +239,12 @@ mod tests {
             argv: vec![name.as_bytes().into()],
             ..Scenario::default()
         };
+        let scenario = Arc::new(scenario);
         Pending {
-            index: 0,
-            scenario: Arc::new(scenario),
+            index: None,
+            seed: Arc::clone(&scenario),
+            scenario,
+            generation: 0,
             cursor: 0,
             places: places.iter().copied().collect(),
             parts,

@@ -77,6 +77,8 @@ pub struct Diverger<'d> {
     clusters: Clusters,
     /// Scenarios of which there is something left to ask.
     pending: VecDeque<Pending>,
+    /// What has been or will be asked about of them.
+    places: HashSet<u64>,
     /// Scenarios of which other numbers are left to try.
     numbers: VecDeque<Numbers>,
     points: Vec<Point>,
@@ -144,6 +146,7 @@ impl<'d> Diverger<'d> {
             paths: HashSet::new(),
             clusters: Clusters::default(),
             pending: VecDeque::new(),
+            places: HashSet::new(),
             numbers: VecDeque::new(),
             points: Vec::new(),
             loaded: 0,

@@ -20,11 +20,15 @@ impl Diverger<'_> {
         pair: &Pair,
         lockstep: &Lockstep,
         questions: &[Question],
+        generation: u32,
         seed: &Arc<Scenario>,
         observer: &mut dyn Observer,
     ) -> Result<(), DivergeError> {
         for (place, made) in self.ask(pair, lockstep, questions, observer) {
-            self.meet(made, seed, Phase::Concolic, Some(place), observer)?;
+            let met = self.meet(made, seed, Phase::Concolic, Some(place), observer)?;
+            if let Some((pair, _, walk)) = met {
+                self.derive(pair.scenario, seed, &walk, generation + 1);
+            }
             if self.is_over(observer).is_some() {
                 break;
             }
