@@ -47,6 +47,7 @@ pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
         edits.extend(with_option(scenario, option, &first));
     }
     edits.extend(arguments(scenario));
+    edits.extend(numbers(scenario));
     edits.extend(contents(scenario));
     for (name, values) in &words.variables {
         let others = [b"".into(), b"true".into()];
@@ -218,6 +219,34 @@ fn arguments(scenario: &Scenario) -> Vec<Edit> {
     edits
 }
 
+/// Numbers in arguments that are too large for one type or the other, the largest of one, below zero, or not quite numbers.
+fn numbers(scenario: &Scenario) -> Vec<Edit> {
+    const OTHERS: [&[u8]; 6] = [
+        b"99999999999999999999",
+        b"9223372036854775807",
+        b"2147483648",
+        b"-1",
+        b"0",
+        b"1x",
+    ];
+    let mut edits = Vec::new();
+    for (number, word) in (1..).zip(scenario.argv.iter().take(MOST_WORDS)) {
+        let Some(at) = word.iter().position(u8::is_ascii_digit) else {
+            continue;
+        };
+        let digits = word[at..].iter().take_while(|byte| byte.is_ascii_digit());
+        let removed = digits.count();
+        edits.extend(OTHERS.map(|inserted| Edit::Bytes {
+            component: Component::Argument(number),
+            at,
+            removed,
+            inserted: inserted.to_vec(),
+            length: None,
+        }));
+    }
+    edits
+}
+
 /// Data of another form.
 fn contents(scenario: &Scenario) -> Vec<Edit> {
     let named = operands(scenario).into_iter().map(|(_, file)| file);
@@ -303,7 +332,7 @@ mod tests {
     #[test]
     fn every_variation_is_another_input_and_no_two_are_the_same_change() {
         let scenario = Scenario {
-            argv: vec![b"-x".into(), b"a".into(), b"b".into()],
+            argv: vec![b"-x".into(), b"a".into(), b"b".into(), b"-k12c".into()],
             files: [(b"a".into(), b"1\n2\n".into()), (b"b".into(), b"3".into())].into(),
             ..Scenario::default()
         };
@@ -324,6 +353,7 @@ mod tests {
         let has = |is_it: &dyn Fn(&Scenario) -> bool| changed.iter().any(is_it);
         assert!(has(&|new| new.argv.first() == Some(&b"-n1".into())));
         assert!(has(&|new| new.argv.last() == Some(&b"-ntext".into())));
+        assert!(has(&|new| new.argv[3] == b"-k2147483648c".into()));
         assert!(has(&|new| new.stdout == Sink::Full));
         assert!(has(&|new| new.files.contains_key(&Bytes::from(b"b/entry"))));
         assert!(has(
