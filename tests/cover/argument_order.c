@@ -1,7 +1,8 @@
 // The switch is there, but behind what it is for.
 // needs: structure
-// arguments: quarterly-report --reverse
-// runs: 24
+// beside: switch splice
+// arguments: quarterly-report-of-the-northern-offices-and-of-all-their-branches --reverse
+// runs: 60
 #include <stdio.h>
 
 static int same(const char *a, const char *b) {
@@ -15,7 +16,7 @@ int main(int argc, char **argv) {
   for (int i = 1; i < argc; i++) {
     if (same(argv[i], "--reverse"))
       reverse = 1;
-    else if (same(argv[i], "quarterly-report") && reverse)
+    else if (same(argv[i], "quarterly-report-of-the-northern-offices-and-of-all-their-branches") && reverse)
       puts("reversed"); // target
   }
   return 0;

@@ -1,7 +1,7 @@
 // An option, then a character of the text that the option lets through.
 // needs: switch
 // arguments: abc
-// runs: 40
+// runs: 80
 #include <ctype.h>
 #include <getopt.h>
 #include <stdio.h>

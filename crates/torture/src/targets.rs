@@ -15,6 +15,8 @@ pub struct Case {
     pub source: String,
     /// The part of the search that it needs; `None` if the greedy step will do.
     pub needs: Option<String>,
+    /// Parts that would do as well, and are left out.
+    pub beside: Vec<String>,
     pub arguments: Vec<String>,
     pub stdin: Option<String>,
     /// Name and contents.
@@ -60,6 +62,7 @@ impl Case {
             };
             match key {
                 "needs" if value != "nothing" => case.needs = Some(value.to_owned()),
+                "beside" => case.beside = value.split(' ').map(str::to_owned).collect(),
                 "arguments" => case.arguments = value.split(' ').map(str::to_owned).collect(),
                 "stdin" => case.stdin = Some(unescaped(value)),
                 "runs" => case.runs = value.parse().unwrap_or(0),
@@ -89,6 +92,8 @@ impl Case {
             fs::write(folder.join("stdin"), stdin)?;
             words.push("--stdin=stdin".into());
         }
+        let beside = self.beside.iter().map(String::as_str);
+        let without: Vec<&str> = without.iter().copied().chain(beside).collect();
         if !without.is_empty() {
             words.push(format!("--without={}", without.join(",")));
         }
