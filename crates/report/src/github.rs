@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use crate::headline;
 use crate::model::{Level, PatchReport};
+use crate::words::show_command;
 
 pub fn render(report: &PatchReport) -> String {
     let mut text = String::new();
@@ -15,7 +16,7 @@ pub fn render(report: &PatchReport) -> String {
         };
         let (file, line) = headline::spot(report, found);
         let title = format!("{}: {}", found.program, headline::title(found));
-        let message = format!("{}\n{}", found.command, found.replay);
+        let message = format!("{}\n{}", show_command(&found.command), found.replay);
         let _ = writeln!(
             text,
             "::{command} file={},line={line},title={}::{}",

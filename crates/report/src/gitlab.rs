@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::headline;
 use crate::model::{Finding, Level, PatchReport};
+use crate::words::show_command;
 
 pub fn render(report: &PatchReport) -> String {
     let ranked = report.ranked().into_iter();
@@ -21,7 +22,7 @@ fn one(report: &PatchReport, found: &Finding) -> Value {
     };
     let (file, line) = headline::spot(report, found);
     json!({
-        "description": format!("{}: {} ({})", found.program, headline::title(found), found.command),
+        "description": format!("{}: {} ({})", found.program, headline::title(found), show_command(&found.command)),
         "check_name": format!("parallax/{}", found.class.name()),
         "fingerprint": found.fingerprint,
         "severity": severity,

@@ -10,7 +10,7 @@ use crate::given::{ending, inputs};
 use crate::headline;
 use crate::model::{Finding, Level, PatchReport, Role, State, Target, Verdict};
 use crate::paste;
-use crate::words::{counted, printable, shorten, show_loss, show_seconds, spans};
+use crate::words::{counted, printable, shorten, show_command, show_loss, show_seconds, spans};
 
 /// GitHub takes no longer comments; in bytes, which are at least as many as characters.
 pub const LIMIT: usize = 65_536;
@@ -171,7 +171,7 @@ fn input(text: &mut String, found: &Finding) {
     let lines = paste::commands(&found.command, &found.scenario).unwrap_or_else(|| {
         let given = inputs(&found.scenario).into_iter();
         let given = given.map(|(name, bytes)| shorten(&format!("# {name}: {bytes}"), MOST_COLUMNS));
-        given.chain([found.command.clone()]).collect()
+        given.chain([show_command(&found.command)]).collect()
     });
     fenced(text, "sh", &lines.join("\n"));
 }

@@ -37,6 +37,12 @@ pub fn shorten(text: &str, width: usize) -> String {
     short
 }
 
+/// A command line that is no longer than anyone would paste; a longer one is replayed by its name.
+pub fn show_command(command: &str) -> String {
+    const LONGEST: usize = 2000;
+    shorten(command, LONGEST)
+}
+
 /// `1.2 GiB`.
 pub fn show_bytes(bytes: u64) -> String {
     let units = ["bytes", "KiB", "MiB", "GiB", "TiB"];

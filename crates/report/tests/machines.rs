@@ -4,8 +4,9 @@ mod sample;
 
 use std::collections::BTreeMap;
 
-use parallax_report::model::Promise;
-use parallax_report::{github, gitlab, junit, lcov, sarif};
+use parallax_report::human::{self, Options};
+use parallax_report::model::{DifferenceLine, Promise};
+use parallax_report::{github, gitlab, html, junit, lcov, markdown, sarif};
 use serde_json::Value;
 use serde_sarif::sarif::Sarif;
 
@@ -193,4 +194,33 @@ fn github_gets_one_command_a_line() {
         text.starts_with("::error file=src/field.c,line=24,title=src/field%3A "),
         "{text}"
     );
+}
+
+/// A megabyte in, and two megabytes out.
+#[test]
+fn large_inputs_do_not_make_large_reports() {
+    let mut report = sample::report();
+    let found = &mut report.findings[3];
+    let argument = "x".repeat(1 << 20);
+    found.command = format!("src/field {argument}");
+    found.scenario.argv = vec![argument.as_str().into()];
+    let lines = (0..100_000).map(|number| Some(DifferenceLine::New(format!("{number}\n").into())));
+    found.differences[1].lines = lines.collect();
+    let options = Options {
+        width: 100,
+        verbose: false,
+    };
+    let sizes = [
+        ("human", human::render(&report, options).len(), 32 << 10),
+        ("markdown", markdown::render(&report).len(), markdown::LIMIT),
+        ("html", html::render(&report).len(), 256 << 10),
+        ("sarif", sarif::render(&report).len(), 64 << 10),
+        ("github", github::render(&report).len(), 16 << 10),
+        ("gitlab", gitlab::render(&report).len(), 16 << 10),
+        ("junit", junit::render(&report).len(), 64 << 10),
+    ];
+    for (name, size, most) in sizes {
+        assert!(size <= most, "{name}: {size} bytes");
+    }
+    assert!(markdown::render(&report).contains("out-of-bounds"));
 }

@@ -10,7 +10,7 @@ use crate::given::{ending, inputs};
 use crate::headline;
 use crate::model::{Class, Finding, Hunk, Level, PatchReport, Role, Step};
 use crate::paste;
-use crate::words::{counted, shorten, show_seconds};
+use crate::words::{counted, shorten, show_command, show_seconds};
 
 /// Rows of an output, and columns of an input, that are shown.
 const MOST_ROWS: usize = 400;
@@ -87,7 +87,7 @@ fn input(page: &mut String, found: &Finding) {
         let _ = writeln!(page, "{}", block(&lines));
         return;
     }
-    let _ = writeln!(page, "{}", block(std::slice::from_ref(&found.command)));
+    let _ = writeln!(page, "{}", block(&[show_command(&found.command)]));
     let given = inputs(&found.scenario).into_iter();
     let given: Vec<String> = given
         .map(|(name, bytes)| shorten(&format!("{name}: {bytes}"), MOST_COLUMNS))

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::escape::{code, escaped};
 use super::finding::chain;
 use crate::model::{PatchReport, State, Target};
-use crate::words::{show_count, show_loss, show_seconds, spans};
+use crate::words::{show_command, show_count, show_loss, show_seconds, spans};
 
 /// What became of each group of changed lines that no test runs.
 pub fn targets(page: &mut String, report: &PatchReport) {
@@ -53,7 +53,7 @@ fn covered(page: &mut String, target: &Target) {
         code(&target.function)
     );
     if let Some(command) = &target.command {
-        let _ = writeln!(page, "<pre>{}</pre>", escaped(command));
+        let _ = writeln!(page, "<pre>{}</pre>", escaped(&show_command(command)));
     }
     if let Some(test) = &target.test {
         let _ = writeln!(page, "<p>Written as a test: {}</p>", code(test));

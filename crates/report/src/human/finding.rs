@@ -11,7 +11,7 @@ use crate::headline;
 use crate::model::{Class, Difference, Finding, Hunk, PatchReport, Role};
 use crate::palette::Palette;
 use crate::paste;
-use crate::words::{counted, printable, shorten};
+use crate::words::{counted, printable, shorten, show_command};
 
 /// Lines of an output, and of one side of a hunk, that are shown unless all are asked for.
 const MOST_LINES: usize = 8;
@@ -96,7 +96,7 @@ fn row(text: &mut String, name: &str, value: &str) {
     }
 }
 
-/// To be pasted: never shortened.
+/// To be pasted: not shortened, unless nobody would paste it.
 fn command(text: &mut String, options: Options, found: &Finding) {
     if let Some(lines) = paste::commands(&found.command, &found.scenario) {
         for line in lines {
@@ -104,7 +104,7 @@ fn command(text: &mut String, options: Options, found: &Finding) {
         }
         return;
     }
-    let _ = writeln!(text, "     {}", found.command);
+    let _ = writeln!(text, "     {}", show_command(&found.command));
     let room = options.width.saturating_sub(5);
     for (name, bytes) in inputs(&found.scenario) {
         let line = shorten(&format!("{name}: {bytes}"), room);

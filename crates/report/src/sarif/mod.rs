@@ -7,7 +7,11 @@ use serde_json::json;
 use crate::given::ending;
 use crate::headline;
 use crate::model::{Class, Finding, Golden, PatchReport, Role, Step};
+use crate::words::show_command;
 use log::{Level, Log, Rule, Spot};
+
+/// Larger inputs are not in the file, which code hosts refuse if it is too large: they have a name in the store.
+const MOST_BYTES: usize = 16 << 10;
 
 pub fn render(report: &PatchReport) -> String {
     let findings = report.ranked().into_iter();
@@ -69,8 +73,8 @@ fn one(report: &PatchReport, found: &Finding) -> log::Finding {
             "id": found.id,
             "program": found.program,
             "technique": found.technique,
-            "command": found.command,
-            "scenario": found.scenario,
+            "command": show_command(&found.command),
+            "scenario": (found.scenario.size() <= MOST_BYTES).then_some(&found.scenario),
             "count": found.count.max(1),
             "golden": found.golden,
             "replay": found.replay,
@@ -80,7 +84,12 @@ fn one(report: &PatchReport, found: &Finding) -> log::Finding {
 }
 
 fn message(found: &Finding) -> String {
-    let mut text = format!("{}: {}\n{}", found.program, found.message, found.command);
+    let mut text = format!(
+        "{}: {}\n{}",
+        found.program,
+        found.message,
+        show_command(&found.command)
+    );
     if let (Some(old), Some(new)) = (&found.old, &found.new) {
         text.push_str(&format!("\nold: {}; new: {}", ending(old), ending(new)));
     }
