@@ -278,6 +278,9 @@ fn interaction(page: &mut String, found: &Finding) {
         );
     }
     page.push_str("</ol>\n");
+    if let Some(judgement) = &interaction.judgement {
+        let _ = writeln!(page, "<p>This is a case of {}.</p>", escaped(judgement));
+    }
     if interaction.critical {
         let _ = writeln!(
             page,

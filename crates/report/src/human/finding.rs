@@ -354,6 +354,9 @@ fn interaction(text: &mut String, found: &Finding) {
         let place = Palette.place(&format!("{file}:{line}"));
         let _ = writeln!(text, "     {place}  {}", printable(source.as_bytes()));
     }
+    if let Some(judgement) = &interaction.judgement {
+        let _ = writeln!(text, "   {} {judgement}", Palette.dim("this is a case of"));
+    }
     if interaction.critical {
         let rests = format!(
             "none of {} that leave one of them out shows it",

@@ -125,10 +125,12 @@ fn accepted(text: &mut String, report: &PatchReport, ranked: &[&Finding]) {
         );
     }
     if !report.stale.is_empty() {
+        let count = report.stale.len() as u64;
+        let was = if count == 1 { "was" } else { "were" };
         let _ = writeln!(
             text,
-            "\n{} was not seen this time: {}",
-            counted(report.stale.len() as u64, "accepted finding"),
+            "\n{} {was} not seen this time: {}",
+            counted(count, "accepted finding"),
             report.stale.join(", ")
         );
     }

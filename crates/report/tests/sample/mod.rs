@@ -259,7 +259,7 @@ fn findings() -> Vec<Finding> {
             ],
             critical: true,
             inputs: 12,
-            judgement: None,
+            judgement: Some("regression".into()),
         }),
         technique: Technique::Interact,
         count: 1,
