@@ -19,8 +19,8 @@ use parallax_capture::{Compiler, driver};
 
 use commands::{
     accept, amplify, analyse, annotate, build, cc, check, clean, completions, cover, coverage,
-    diverge, doctor, explore, graph, init, man, record, replay, scenario, scenarios, schema,
-    targets, trace, variant, why,
+    diverge, doctor, explore, graph, init, interact, man, record, replay, scenario, scenarios,
+    schema, targets, trace, variant, why,
 };
 use console::Palette;
 use exit::Exit;
@@ -48,6 +48,7 @@ enum Command {
     Explore(Box<explore::Arguments>),
     Cover(Box<cover::Arguments>),
     Diverge(Box<diverge::Arguments>),
+    Interact(Box<interact::Arguments>),
     Graph(graph::Arguments),
     Annotate(annotate::Arguments),
     Scenarios(scenarios::Arguments),
@@ -99,6 +100,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Cover(arguments) => cover::run(&arguments),
         Command::Diverge(arguments) => diverge::run(&arguments),
+        Command::Interact(arguments) => interact::run(&arguments),
         Command::Graph(arguments) => graph::run(&arguments),
         Command::Annotate(arguments) => annotate::run(&arguments),
         Command::Scenarios(arguments) => scenarios::run(&arguments),

@@ -20,6 +20,7 @@ mod edit;
 pub mod execute;
 pub mod explore;
 pub mod finding;
+pub mod interact;
 pub mod journal;
 pub mod libraries;
 pub mod minimise;

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #define MAGIC 0x7265766f63786c70ull
-#define VERSION 1
+#define VERSION 2
 #define MODULES (1u << 14)
 #define MODULE_OFFSET 4096
 #define NO_ROOM UINT32_MAX
@@ -18,7 +18,7 @@
 
 struct header {
   uint64_t magic;
-  uint32_t version, capacity, used, refused;
+  uint32_t version, capacity, used, refused, log, logged;
 };
 
 struct module {
@@ -27,6 +27,7 @@ struct module {
 };
 
 static char *region;
+static uint32_t capacity, room;
 static int tried;
 
 static void attach(void) {
@@ -48,11 +49,13 @@ static void attach(void) {
   struct header *header = memory;
   uint64_t counters = MODULE_OFFSET + MODULES * sizeof(struct module);
   if (header->magic != MAGIC || header->version != VERSION ||
-      counters + 4ull * header->capacity > (uint64_t)status.st_size) {
+      counters + 4ull * header->capacity + 4ull * header->log > (uint64_t)status.st_size) {
     munmap(memory, (size_t)status.st_size);
     return;
   }
   region = memory;
+  capacity = header->capacity;
+  room = header->log;
 }
 
 /* Other processes may register the same module at the same time: whoever
@@ -97,4 +100,20 @@ void __plx_cover(uint64_t id, uint32_t **counters, uint64_t count) {
     }
   }
   __atomic_fetch_add(&header->refused, 1, __ATOMIC_RELAXED);
+}
+
+/* A watched counter has counted. The order of the log is the order in which this is called; processes that
+ * share the region share the log. */
+void __plx_follow(uint32_t *counter) {
+  if (!region)
+    return;
+  struct header *header = (struct header *)region;
+  uint32_t *all = (uint32_t *)(region + MODULE_OFFSET + MODULES * sizeof(struct module));
+  /* Another process may have damaged the header: what is written must lie in the region. */
+  if (counter < all || counter >= all + capacity ||
+      __atomic_load_n(&header->logged, __ATOMIC_RELAXED) > room)
+    return;
+  uint32_t at = __atomic_fetch_add(&header->logged, 1, __ATOMIC_RELAXED);
+  if (at < room)
+    all[capacity + at] = (uint32_t)(counter - all);
 }

@@ -8,7 +8,7 @@ use parallax_analysis::Analysis;
 use parallax_analysis::dependence::Dependences;
 use parallax_analysis::lines::normalise;
 use parallax_analysis::sequence::{ChangeGraph, Changes, FileChange, Interactions, same_lines};
-use parallax_capture::Variant;
+use parallax_capture::{Derived, Variant};
 
 use super::shared;
 use super::versions::texts;
@@ -16,6 +16,8 @@ use crate::failure::Failure;
 
 /// One version, analysed.
 pub struct Version {
+    /// The program with counters, whose code was analysed.
+    pub covered: Derived,
     pub analysis: Analysis,
     pub dependences: Dependences,
     texts: HashMap<String, PathBuf>,
@@ -30,6 +32,7 @@ impl Version {
             dependences: Dependences::new(&analysis),
             analysis,
             texts: texts(&program),
+            covered: derived,
         })
     }
 

@@ -18,6 +18,7 @@ pub mod explore;
 pub mod formats;
 pub mod graph;
 pub mod init;
+pub mod interact;
 pub mod man;
 mod means;
 pub mod patch;

@@ -15,6 +15,7 @@ mod explain;
 pub mod explore;
 pub mod finding;
 pub mod graph;
+pub mod interact;
 mod json;
 pub mod ledger;
 mod outcome;

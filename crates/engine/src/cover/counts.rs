@@ -65,6 +65,11 @@ impl<'p> Counts<'p> {
         lists.flatten().copied().collect()
     }
 
+    /// The counters of one side of a branch, which the block ends in.
+    pub(crate) fn of_side(&self, block: BlockId, taken: bool) -> &[Counter] {
+        self.sides.get(&(block, taken)).map_or(&[], Vec::as_slice)
+    }
+
     /// The counters of the functions that these blocks are in.
     pub fn around(&self, blocks: &[BlockId]) -> HashSet<Counter> {
         let functions: HashSet<_> = blocks

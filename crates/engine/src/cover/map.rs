@@ -239,6 +239,16 @@ pub struct Standing<'d> {
     pub place: SiteId,
 }
 
+impl Standing<'_> {
+    /// The place in the program's own code, or the call in it that led there.
+    pub fn here(&self) -> &[Spot] {
+        match self.spots.is_empty() {
+            true => self.stack.last().map_or(&[], std::slice::from_ref),
+            false => self.spots,
+        }
+    }
+}
+
 /// Where the decisions of one run are made.
 pub struct Standings<'d> {
     analysis: &'d Analysis,

@@ -19,7 +19,7 @@ use parallax_abi::{SiteId, SiteKind};
 use parallax_record::{FunctionSites, Site, SiteTable};
 
 use crate::sites::ModuleSites;
-pub use region::{Counter, CoverageRegion};
+pub use region::{Counter, CoverageRegion, Log};
 
 /// What was counted, by site and by place in the source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -5,13 +5,11 @@ use std::mem::{offset_of, size_of};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use parallax_abi::cover::{
-    COUNTER_OFFSET, ENVIRONMENT, Header, MAGIC, MODULE_OFFSET, MODULES, Module, NO_ROOM,
+    COUNTER_OFFSET, ENVIRONMENT, Header, MAGIC, MODULE_OFFSET, MODULES, Module, NO_ROOM, VERSION,
+    WATCHED,
 };
 
 use crate::shared::{Shared, SharedError, SharedMemory};
-
-/// Version of the layout, as the coverage runtime expects it.
-const VERSION: u32 = 1;
 
 /// Counters for any number of runs of any number of programs. What several runs
 /// count in the same region adds up.
@@ -20,6 +18,16 @@ pub struct CoverageRegion {
     memory: SharedMemory,
     /// Kept here and not read back: the program can damage the header.
     capacity: u32,
+    /// Entries of the log.
+    log: u32,
+}
+
+/// What the watched counters of a region counted, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    pub counters: Vec<Counter>,
+    /// There was more than fits.
+    pub is_cut: bool,
 }
 
 /// One counter of a module, by its place in the order of the module's site table.
@@ -77,7 +85,13 @@ impl CoverageRegion {
 
     /// Creates a region with room for `capacity` counters, all zero.
     pub fn create(capacity: u32) -> Result<CoverageRegion, SharedError> {
-        let bytes = COUNTER_OFFSET as u64 + u64::from(capacity) * size_of::<u32>() as u64;
+        CoverageRegion::with_log(capacity, 0)
+    }
+
+    /// Likewise, with room for `log` entries of watched counters.
+    pub fn with_log(capacity: u32, log: u32) -> Result<CoverageRegion, SharedError> {
+        let words = u64::from(capacity) + u64::from(log);
+        let bytes = COUNTER_OFFSET as u64 + words * size_of::<u32>() as u64;
         let memory = SharedMemory::create(c"parallax-cover", "coverage counters", bytes)?;
         let header = Header {
             magic: MAGIC,
@@ -85,11 +99,17 @@ impl CoverageRegion {
             capacity,
             used: 0,
             refused: 0,
+            log,
+            logged: 0,
         };
         // SAFETY: the mapping begins with a page for the header, is page aligned and writable, and
         // nobody else has the descriptor yet.
         unsafe { memory.map.as_mut_ptr().cast::<Header>().write(header) };
-        Ok(CoverageRegion { memory, capacity })
+        Ok(CoverageRegion {
+            memory,
+            capacity,
+            log,
+        })
     }
 
     /// For handing it to a program.
@@ -147,18 +167,113 @@ impl CoverageRegion {
         match first.checked_add(count) {
             Some(end) if end <= self.capacity => {
                 let counter = |index: u32| COUNTER_OFFSET + index as usize * size_of::<u32>();
-                Entry::Counters((first..end).map(|at| self.read_u32(counter(at))).collect())
+                // Without a log the highest bit is a number's.
+                let number = |at: u32| match self.log {
+                    0 => self.read_u32(counter(at)),
+                    _ => self.read_u32(counter(at)) & !WATCHED,
+                };
+                Entry::Counters((first..end).map(number).collect())
             }
             _ => Entry::Damaged,
         }
     }
 
-    /// Programs may still be counting: what is read is a value that was there at some moment.
-    fn read_u32(&self, offset: usize) -> u32 {
+    /// Gives a module its counters before a program asks for them, so that they can be watched from the start. Nobody may
+    /// be counting. `false` if they do not fit.
+    pub fn reserve(&self, module: u64, count: u32) -> bool {
+        let used = self.read_u32(offset_of!(Header, used));
+        let Some(end) = used
+            .checked_add(count)
+            .filter(|end| *end <= self.capacity && module != 0)
+        else {
+            return false;
+        };
+        for probe in 0..MODULES {
+            let slot = (module as usize).wrapping_add(probe) % MODULES;
+            let at = MODULE_OFFSET + slot * size_of::<Module>();
+            let id = self.read_u64(at + offset_of!(Module, id));
+            if id == module {
+                return true;
+            }
+            if id == 0 {
+                self.word(at + offset_of!(Module, first))
+                    .store(used + 1, Ordering::Release);
+                self.word(at + offset_of!(Module, count))
+                    .store(count, Ordering::Release);
+                self.word(offset_of!(Header, used))
+                    .store(end, Ordering::Release);
+                // SAFETY: inside the mapping, aligned as every field is.
+                let id = unsafe { &*self.memory.map.as_ptr().add(at).cast::<AtomicU64>() };
+                id.store(module, Ordering::Release);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Where each module's counters begin, and how many it has.
+    fn modules(&self) -> BTreeMap<u32, (u64, u32)> {
+        let mut modules = BTreeMap::new();
+        for slot in 0..MODULES {
+            let at = MODULE_OFFSET + slot * size_of::<Module>();
+            let id = self.read_u64(at + offset_of!(Module, id));
+            let first = self.read_u32(at + offset_of!(Module, first));
+            let count = self.read_u32(at + offset_of!(Module, count));
+            if id != 0 && first != 0 && first != NO_ROOM {
+                modules.insert(first - 1, (id, count));
+            }
+        }
+        modules
+    }
+
+    /// From now on these counters are logged; those of modules that have no counters are left out.
+    pub fn watch<'c>(&self, counters: impl IntoIterator<Item = &'c Counter>) {
+        let modules = self.modules();
+        let first: BTreeMap<u64, (u32, u32)> = modules
+            .into_iter()
+            .map(|(first, (id, count))| (id, (first, count)))
+            .collect();
+        for counter in counters {
+            if let Some((first, count)) = first.get(&counter.module)
+                && counter.index < *count
+                && let Some(at) = first.checked_add(counter.index)
+                && at < self.capacity
+            {
+                let offset = COUNTER_OFFSET + at as usize * size_of::<u32>();
+                self.word(offset).fetch_or(WATCHED, Ordering::AcqRel);
+            }
+        }
+    }
+
+    /// What was logged since the last time. Nobody may be counting.
+    pub fn take_log(&self) -> Log {
+        let logged = self.word(offset_of!(Header, logged));
+        let written = logged.swap(0, Ordering::AcqRel);
+        let modules = self.modules();
+        let base = COUNTER_OFFSET + self.capacity as usize * size_of::<u32>();
+        let counter = |entry: u32| {
+            let at = self.read_u32(base + entry as usize * size_of::<u32>());
+            let (first, (module, count)) = modules.range(..=at).next_back()?;
+            (at - first < *count).then_some(Counter {
+                module: *module,
+                index: at - first,
+            })
+        };
+        Log {
+            counters: (0..written.min(self.log)).filter_map(counter).collect(),
+            is_cut: written > self.log,
+        }
+    }
+
+    fn word(&self, offset: usize) -> &AtomicU32 {
         assert!(offset + size_of::<u32>() <= self.memory.map.len());
         // SAFETY: inside the mapping, aligned as every field and counter is.
-        let word = unsafe { &*self.memory.map.as_ptr().add(offset).cast::<AtomicU32>() };
-        word.load(Ordering::Acquire)
+        unsafe { &*self.memory.map.as_ptr().add(offset).cast::<AtomicU32>() }
+    }
+
+    /// Programs may still be counting: what is read is a value that was there at some moment.
+    fn read_u32(&self, offset: usize) -> u32 {
+        self.word(offset).load(Ordering::Acquire)
     }
 
     fn read_u64(&self, offset: usize) -> u64 {
@@ -220,6 +335,32 @@ mod tests {
         assert_eq!(modules[&3], Entry::Damaged);
         assert_eq!(modules[&4], Entry::NoRoom);
         assert_eq!(modules[&5], Entry::NoRoom);
+    }
+
+    #[test]
+    fn what_watched_counters_count_is_logged_in_order() {
+        let region = CoverageRegion::with_log(8, 3).unwrap();
+        assert!(region.reserve(5, 3) && region.reserve(6, 4) && region.reserve(5, 3));
+        assert!(!region.reserve(7, 2));
+        let counter = |module, index| Counter { module, index };
+        region.watch(&[counter(6, 1), counter(6, 9), counter(8, 0)]);
+        let raw = region.word(COUNTER_OFFSET + 4 * size_of::<u32>());
+        assert_eq!(raw.fetch_add(1, Ordering::Relaxed), WATCHED);
+        let modules = region.snapshot().modules;
+        assert_eq!(modules[&6], Entry::Counters(vec![0, 1, 0, 0]));
+        // As a program would write: the second module's counter, the first one's, one that nobody has, and too many.
+        let log = COUNTER_OFFSET + 8 * size_of::<u32>();
+        for (at, entry) in [4, 0, 7].into_iter().enumerate() {
+            region
+                .word(log + at * size_of::<u32>())
+                .store(entry, Ordering::Relaxed);
+        }
+        let logged = region.word(offset_of!(Header, logged));
+        logged.store(4, Ordering::Relaxed);
+        let counters = vec![counter(6, 1), counter(5, 0)];
+        let is_cut = true;
+        assert_eq!(region.take_log(), Log { counters, is_cut });
+        assert_eq!(region.take_log(), Log::default());
     }
 
     #[test]

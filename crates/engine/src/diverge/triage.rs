@@ -1,7 +1,7 @@
 //! What an input shows when both versions run it natively: the plain builds say what can be seen, the checked ones what is wrong.
 
 use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::interface::Subjects;
@@ -234,27 +234,36 @@ pub struct Court {
 /// Runs of a comparison that lasts longer are still near enough in time.
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
+/// What a version is run natively as: plain and checked.
+pub type Builds = (PathBuf, Option<PathBuf>);
+
 impl Court {
     pub fn new(subjects: &Subjects, settings: &Settings) -> Result<Court, ReplayError> {
-        let side = |version: Version, label: &str| {
+        let builds = |version: Version| {
             let programs = subjects.programs.get(version);
-            Side::new(
-                label,
-                &programs.plain,
-                programs.checked.as_deref(),
-                settings,
-            )
+            (programs.plain.clone(), programs.checked.clone())
         };
-        let golden = subjects
-            .golden
-            .as_ref()
-            .map(|(plain, checked)| Side::new("golden", plain, checked.as_deref(), settings));
+        let versions = Both {
+            old: builds(Version::Old),
+            new: builds(Version::New),
+        };
+        Court::of(&versions, subjects.golden.as_ref(), settings)
+    }
+
+    pub fn of(
+        versions: &Both<Builds>,
+        golden: Option<&Builds>,
+        settings: &Settings,
+    ) -> Result<Court, ReplayError> {
+        let side = |label: &str, (plain, checked): &Builds| {
+            Side::new(label, plain, checked.as_deref(), settings)
+        };
         Ok(Court {
             sides: Both {
-                old: side(Version::Old, "old")?,
-                new: side(Version::New, "new")?,
+                old: side("old", &versions.old)?,
+                new: side("new", &versions.new)?,
             },
-            golden: golden.transpose()?,
+            golden: golden.map(|golden| side("golden", golden)).transpose()?,
             window: Window::since(WINDOW),
             runs: 0,
         })

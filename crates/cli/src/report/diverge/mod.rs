@@ -8,7 +8,7 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Golden};
+use parallax_engine::diverge::triage::{Class, Golden, Shown};
 use parallax_engine::diverge::walk::{Both, Place, Version};
 use parallax_engine::diverge::{Summary, Versions};
 
@@ -17,6 +17,7 @@ use crate::console::Palette;
 
 pub use json::render_json;
 pub use sarif::render_sarif;
+pub(super) use text::difference;
 pub use text::render_text;
 
 /// Everything that is reported.
@@ -57,12 +58,16 @@ pub fn message(cluster: &Cluster) -> String {
 
 /// Likewise, with names of files as `short` makes them.
 fn message_with(cluster: &Cluster, short: &dyn Fn(&str) -> String) -> String {
-    let shown = &cluster.shown;
+    message_of(&cluster.shown, short)
+}
+
+/// What an input showed, with names of files as `short` makes them.
+pub(super) fn message_of(shown: &Shown, short: &dyn Fn(&str) -> String) -> String {
     match shown.problems.first() {
         Some(problem) => {
             let place = problem.location.as_ref();
             let place = place.map(|place| format!(" at {}:{}", short(&place.file), place.line));
-            let whose = match cluster.class() {
+            let whose = match shown.class {
                 Class::Regression => " in the new version only",
                 Class::Fixed => " in the old version only",
                 _ => " in both versions",

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use parallax_engine::compare::{Difference, Line, end_in_words};
 use parallax_engine::diverge::Summary;
 use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Golden};
+use parallax_engine::diverge::triage::{Class, Golden, Shown};
 use parallax_engine::diverge::walk::{Place, Version};
-use parallax_engine::scenario::Bytes;
+use parallax_engine::scenario::{Bytes, Scenario};
 
 use super::{DivergeReport, PlacesOfBoth, headline};
 use crate::console::{Palette, printable, shorten, width};
@@ -195,15 +195,37 @@ pub(super) fn section(
     places: &mut PlacesOfBoth<'_>,
     cluster: &Cluster,
 ) {
-    let shown = &cluster.shown;
-    let more = match cluster.count {
-        1 => String::new(),
+    difference(
+        text,
+        program,
+        headline,
+        cluster.count,
+        &cluster.scenario,
+        &cluster.shown,
+    );
+    if let Some(place) = &cluster.place {
+        let place = whereabouts(places, place);
+        let _ = writeln!(text, "  {} {place}", Palette.dim("parted at"));
+    }
+}
+
+/// What several inputs show: one of them, and what each version does with it.
+pub(in crate::report) fn difference(
+    text: &mut String,
+    program: &str,
+    headline: &str,
+    count: u64,
+    scenario: &Scenario,
+    shown: &Shown,
+) {
+    let more = match count {
+        0 | 1 => String::new(),
         count => Palette.dim(&format!("  ({} show it)", counted(count, "input"))),
     };
     let _ = writeln!(text, "{headline}{more}");
     let room = width().saturating_sub(4);
-    let _ = writeln!(text, "  {}", command_line(program, &cluster.scenario));
-    for (name, bytes) in inputs(&cluster.scenario) {
+    let _ = writeln!(text, "  {}", command_line(program, scenario));
+    for (name, bytes) in inputs(scenario) {
         let _ = writeln!(
             text,
             "  {} {}",
@@ -260,10 +282,6 @@ pub(super) fn section(
             );
         }
         None => {}
-    }
-    if let Some(place) = &cluster.place {
-        let place = whereabouts(places, place);
-        let _ = writeln!(text, "  {} {place}", Palette.dim("parted at"));
     }
 }
 

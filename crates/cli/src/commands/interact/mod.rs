@@ -1,0 +1,162 @@
+//! `parallax interact`: orders of executed changes that break something which no change alone does.
+
+mod ready;
+mod single;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use parallax_engine::execute::Settings;
+use parallax_engine::explore::{self, Shape};
+use parallax_engine::interact::{Options, Progress};
+use parallax_engine::region::Symbolic;
+use parallax_engine::scenario::Scenario;
+
+use super::explore::seed;
+use super::means::{Means, TRACE_MEMORY};
+use super::search::Budget;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::size::{counted, parse_time, show_count};
+pub use ready::Ready;
+
+/// What a run may write before it is ended: what comes after so much is more of the same.
+const MOST_WRITTEN: u64 = 256 << 10;
+
+/// Find errors that only show when several changes are executed together
+///
+/// The changed statements of the new version, the statements in which they meet and the outputs make a graph (`parallax graph`).
+/// Inputs are looked for that execute changes in every order that the graph has. Each of them is run on both versions, plain
+/// and with sanitizers. Of everything that differs, the changes are shown that the input executed, in order; if no input was seen that
+/// skips one of them and shows the same, the changes interact.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  parallax interact old/prog new/prog -- 3-
+  parallax interact old/prog new/prog --sym-arg 3 --time 30s
+  parallax interact old/prog new/prog --golden fixed/prog --sym-args 0 2 10 --sym-stdin 8
+  parallax interact old/prog new/prog --isolated -- 3-      # without the graph, to compare
+  parallax interact old/prog new/prog --json -- 3- | jq '.findings[] | {kind, critical, sequence}'
+
+With --golden: a regression is where the old version was right; an incomplete fix is where all three differ; a progression is where
+the new version is right. Generated inputs are run in a sandbox. Files that the arguments name are copied; inputs that show something are
+kept in .parallax/interact/ (--output).
+Exit code: 1 if a difference was seen, 0 if not.")]
+pub struct Arguments {
+    /// The version before the change, built with parallax-cc
+    #[arg(value_name = "OLD")]
+    old: PathBuf,
+
+    /// The version after the change, built with parallax-cc
+    #[arg(value_name = "NEW")]
+    new: PathBuf,
+
+    /// A program that is known to be right: tells regressions, incomplete fixes and progressions apart
+    #[arg(long, value_name = "PROGRAM")]
+    golden: Option<PathBuf>,
+
+    /// Only what this patch (unified format) changes
+    #[arg(long, value_name = "FILE")]
+    patch: Option<PathBuf>,
+
+    /// Without the graph: inputs that execute each change, in whatever order
+    #[arg(long)]
+    isolated: bool,
+
+    #[command(flatten)]
+    start: seed::StartArguments,
+
+    /// Start from these scenarios instead of a command line: files of JSON, or directories of them (may be repeated)
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with_all = ["arguments", "stdin", "file", "env", "sym_stdin", "sym_file"]
+    )]
+    seeds: Vec<PathBuf>,
+
+    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs is given)
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    time: Option<Duration>,
+
+    /// End after this many traced runs
+    #[arg(long, value_name = "N")]
+    runs: Option<u64>,
+
+    /// Choices that are left to chance are the same for the same number
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    #[command(flatten)]
+    means: Means,
+
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<OsString>,
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    single::run(arguments)
+}
+
+/// How to search, whoever asks.
+pub struct Wish<'w> {
+    pub means: &'w Means,
+    pub budget: Budget,
+    pub seed: u64,
+    pub isolated: bool,
+}
+
+impl Wish<'_> {
+    /// Everything that a search is given.
+    fn options(
+        &self,
+        program: &Path,
+        seeds: Vec<Scenario>,
+        shape: Shape,
+        environment: Vec<Vec<u8>>,
+        readable: Vec<PathBuf>,
+    ) -> Options {
+        let means = self.means;
+        // Programs print what they are called: all are called the same.
+        let mut settings = Settings {
+            written: Some(MOST_WRITTEN),
+            ..means.settings(program)
+        };
+        settings.readable.extend(readable);
+        Options {
+            seeds,
+            isolated: self.isolated,
+            explore: explore::Options {
+                shape,
+                symbolic: Symbolic {
+                    environment,
+                    following: true,
+                    ..Symbolic::ALL
+                },
+                runs: self.budget.runs,
+                time: self.budget.time,
+                generations: None,
+                jobs: means.jobs(),
+                seed: self.seed,
+                limits: means.limits(),
+                settings,
+                solver: means.solver(),
+                keep_paths: false,
+                trace_memory: TRACE_MEMORY,
+            },
+        }
+    }
+}
+
+/// How far a search is, in a line that begins with `pace`.
+fn progress_line(pace: &str, progress: &Progress) -> String {
+    format!(
+        "{pace}  {} in {}, {} differ, {} shown  {} open",
+        counted(progress.tests, "input"),
+        counted(progress.sequences, "order"),
+        show_count(progress.differences),
+        show_count(progress.findings),
+        show_count(progress.open),
+    )
+}

@@ -1,0 +1,95 @@
+//! Both versions of a program, ready for a search along their change sequence graph.
+
+use std::path::{Path, PathBuf};
+
+use parallax_analysis::sequence::Interactions;
+use parallax_engine::cover;
+use parallax_engine::diverge::triage::Builds;
+use parallax_engine::explore::Shape;
+use parallax_engine::interact::{Code, Interactor, Observer, Subjects, Summary};
+use parallax_engine::scenario::Scenario;
+use parallax_engine::sites::{ModuleSites, read_tables};
+
+use super::Wish;
+use crate::commands::changes::Comparison;
+use crate::commands::means::Means;
+use crate::commands::shared;
+use crate::commands::versions::Version;
+use crate::failure::Failure;
+
+/// See the module's description.
+pub struct Ready {
+    pub comparison: Comparison,
+    new: Version,
+    /// Of the covered program.
+    tables: Vec<ModuleSites>,
+    subjects: Subjects,
+}
+
+/// What a search starts from.
+pub struct Start {
+    pub seeds: Vec<Scenario>,
+    pub shape: Shape,
+    /// Names of the symbolic environment variables.
+    pub environment: Vec<Vec<u8>>,
+    /// Folders that programs may look at.
+    pub readable: Vec<PathBuf>,
+}
+
+impl Ready {
+    pub fn new(
+        old: &Path,
+        new: &Path,
+        golden: Option<&Path>,
+        patch: Option<&Path>,
+        means: &Means,
+    ) -> Result<Ready, Failure> {
+        let comparison = Comparison::new(old, new, patch, Interactions::Important)?;
+        let builds = |path: &Path| -> Result<Builds, Failure> {
+            let program = shared::read(path)?;
+            Ok((std::path::absolute(path)?, means.checked(&program)))
+        };
+        let covered = &comparison.new.covered;
+        let tables = read_tables(&covered.path, &covered.libraries)?;
+        let version = Version::new(new, means)?;
+        let subjects = Subjects {
+            old: builds(old)?,
+            new: version.programs.clone(),
+            covered: covered.path.clone(),
+            golden: golden.map(builds).transpose()?,
+        };
+        Ok(Ready {
+            comparison,
+            new: version,
+            tables,
+            subjects,
+        })
+    }
+
+    /// Searches until the budget is used up or nothing is left to try.
+    pub fn search(
+        &self,
+        program: &Path,
+        start: Start,
+        wish: &Wish<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<Summary, Failure> {
+        let Comparison { new, graph, .. } = &self.comparison;
+        let options = wish.options(
+            program,
+            start.seeds,
+            start.shape,
+            cover::variables(&new.analysis, start.environment),
+            start.readable,
+        );
+        let code = Code {
+            analysis: &new.analysis,
+            dependences: &new.dependences,
+            graph,
+            sites: &self.new.sites,
+            tables: &self.tables,
+        };
+        let interactor = Interactor::new(&self.subjects, code, &options)?;
+        Ok(interactor.run(observer)?)
+    }
+}

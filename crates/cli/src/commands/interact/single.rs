@@ -1,0 +1,102 @@
+//! Two programs and one command line.
+
+use std::collections::BTreeSet;
+
+use parallax_engine::archive::Archive;
+use parallax_engine::explore::{Bounds, Shape};
+use parallax_engine::interact::{Finding, Observer, Progress};
+
+use super::ready::Start;
+use super::{Arguments, Ready, Wish, progress_line};
+use crate::commands::explore::seed;
+use crate::commands::explore::watch::{self, Watcher};
+use crate::commands::search::Budget;
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::interact::{self as report, InteractReport};
+
+fn start(arguments: &Arguments) -> Result<Start, Failure> {
+    if !arguments.seeds.is_empty() {
+        let seeds = seed::read_all(&arguments.seeds)?;
+        let names = seeds.iter().flat_map(|seed| seed.env.keys());
+        let names: BTreeSet<Vec<u8>> = names.map(|name| name.0.clone()).collect();
+        return Ok(Start {
+            shape: Shape::Bounded(Bounds::around(&seeds)),
+            environment: names.into_iter().collect(),
+            seeds,
+            readable: Vec::new(),
+        });
+    }
+    let seed = seed::shape(&arguments.start, &arguments.arguments)?;
+    for note in &seed.notes {
+        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+    }
+    Ok(Start {
+        seeds: seed.shape.seeds(),
+        shape: seed.shape,
+        environment: seed.environment,
+        readable: Vec::new(),
+    })
+}
+
+pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
+    let Arguments {
+        old, new, means, ..
+    } = arguments;
+    let start = start(arguments)?;
+    let ready = Ready::new(
+        old,
+        new,
+        arguments.golden.as_deref(),
+        arguments.patch.as_deref(),
+        means,
+    )?;
+    let budget = Budget::or_of_project(arguments.time, arguments.runs)?;
+    let wish = Wish {
+        means,
+        budget,
+        seed: arguments.seed,
+        isolated: arguments.isolated,
+    };
+    let output = means.output("interact", new);
+    let archive = Archive::open(&output)?;
+    let mut watcher = Watcher::new(vec![(output.clone(), new.clone())], budget.time);
+    let summary = ready.search(new, start, &wish, &mut watcher)?;
+    watcher.finish(&[])?;
+    let mut kept = Vec::new();
+    for finding in &summary.findings {
+        kept.push(archive.add_test(&finding.scenario)?);
+    }
+    let report = InteractReport {
+        names: (old, new),
+        isolated: arguments.isolated,
+        comparison: &ready.comparison,
+        summary: &summary,
+        kept: &kept,
+        directory: &output,
+    };
+    match means.json {
+        true => console::print_data(&report::render_json(&report))?,
+        false => console::print(&report::render_text(&report))?,
+    }
+    Ok(match (watch::interrupted(), summary.findings.is_empty()) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Clean,
+        (false, false) => Exit::Findings,
+    })
+}
+
+impl Observer for Watcher {
+    fn progress(&mut self, progress: &Progress) {
+        self.tell(progress_line(&self.pace(progress.runs), progress));
+    }
+
+    fn found(&mut self, finding: &Finding) {
+        self.announce(&report::headline(finding));
+    }
+
+    fn stop(&self) -> bool {
+        self.is_over()
+    }
+}

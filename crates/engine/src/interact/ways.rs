@@ -1,0 +1,256 @@
+//! The ways in which a run could have gone otherwise, each with the targets that it then has.
+
+use std::cell::OnceCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use parallax_abi::SiteId;
+use parallax_analysis::{Analysis, BlockId};
+
+use super::course::StepId;
+use super::follow::Walked;
+use super::marks::Marks;
+use super::queue::Way;
+use super::search::Interactor;
+use crate::cover::map::{Guide, Standing, Standings};
+use crate::explore::frontier::{Candidate, RunId, mix};
+use crate::explore::ways::{Place, others, places, structures};
+use crate::path::{self, Choice};
+use crate::question::{Goal, fixed_key};
+use crate::worker::Traced;
+
+/// Decisions of one run whose other sides are offered.
+const MOST_WAYS: usize = 4000;
+/// A change of structure, or of a value that was fixed, is as good as a way so far from its targets.
+const STRUCTURE: u32 = 3;
+/// An operation that could fail is worth as much as a way so near.
+const FAILING: u32 = 1;
+
+/// Distances to the nodes of the graph, measured when they are first asked for.
+pub struct Guides<'g> {
+    analysis: &'g Analysis,
+    blocks: Vec<Vec<BlockId>>,
+    guides: Vec<OnceCell<Guide<'g>>>,
+}
+
+impl<'g> Guides<'g> {
+    pub fn new(analysis: &'g Analysis, marks: &Marks<'_>, nodes: usize) -> Guides<'g> {
+        Guides {
+            analysis,
+            blocks: (0..nodes).map(|node| marks.blocks(node).to_vec()).collect(),
+            guides: (0..nodes).map(|_| OnceCell::new()).collect(),
+        }
+    }
+
+    /// Decisions between a node and one of a run, once that has gone for a value.
+    fn distance(&self, node: usize, standing: &Standing<'_>, value: u128) -> Option<u32> {
+        let measure = || Guide::plain(self.analysis, &self.blocks[node]);
+        let guide = self.guides[node].get_or_init(measure);
+        guide.behind(standing, value)
+    }
+}
+
+/// Where a run is at one of its decisions.
+struct At<'a> {
+    /// The last node of the graph that it came to.
+    node: Option<usize>,
+    standing: &'a Standing<'a>,
+}
+
+impl Interactor<'_> {
+    /// Offers all ways in which the run could have gone otherwise.
+    pub(super) fn offer(&mut self, run: RunId, traced: &Traced, walked: &Walked) {
+        // Where the run was in the graph after so many of its nodes.
+        let mut stations = vec![None];
+        for node in &walked.nodes {
+            let at = stations.last().copied().flatten();
+            stations.push(self.course.after(at, *node));
+        }
+        let station = |index: usize| {
+            let before = walked.before.get(index).copied().unwrap_or(0) as usize;
+            stations[before.min(stations.len() - 1)]
+        };
+        let (analysis, sites) = (self.code.analysis, self.code.sites);
+        let mut standings = Standings::new(analysis, sites, traced);
+        let mut known: HashMap<(SiteId, u32, u128, Option<usize>), Rc<[(StepId, u32)]>> =
+            HashMap::new();
+        let places = places(sites, traced).into_iter().enumerate();
+        for (index, place) in places.take(MOST_WAYS) {
+            let decision = &traced.decisions[index];
+            if decision.repeated {
+                continue;
+            }
+            let node = station(index);
+            let number = index as u32;
+            let mut ways = others(sites, decision, number);
+            let is_fixed = matches!(decision.choice, Choice::Fixed | Choice::Object);
+            if is_fixed {
+                let key = fixed_key(&traced.decisions, index);
+                let values = self.fixed.entry(key).or_default();
+                let range = (decision.value, decision.high);
+                if !values.contains(&range) {
+                    values.push(range);
+                    let value = u128::MAX - values.len() as u128;
+                    ways.push((Goal::Otherwise { decision: number }, value));
+                }
+            }
+            for (goal, value) in ways {
+                let key = (decision.site, decision.context, value, node);
+                let targets = match known.get(&key) {
+                    Some(targets) => Rc::clone(targets),
+                    None => {
+                        let standing = standings.of(decision);
+                        let at = At {
+                            node,
+                            standing: &standing,
+                        };
+                        let targets = self.targets(&at, value);
+                        known.insert(key, Rc::clone(&targets));
+                        targets
+                    }
+                };
+                let candidate = self.candidate(run, traced, index, goal, value, place, node);
+                let more = if is_fixed { STRUCTURE } else { 0 };
+                self.put(candidate, node, targets, more);
+            }
+        }
+        self.offer_failures(run, traced, &station);
+        self.offer_structures(run, traced);
+    }
+
+    /// The targets that a way is known to, with how far they are.
+    fn targets(&mut self, at: &At<'_>, value: u128) -> Rc<[(StepId, u32)]> {
+        let mut found = Vec::new();
+        for target in self.course.targets(at.node).to_vec() {
+            if let Some(distance) = self.guides.distance(target, at.standing, value) {
+                found.push((self.course.step(at.node, target), distance));
+            }
+        }
+        found.into()
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what a way is made of")]
+    fn candidate(
+        &self,
+        run: RunId,
+        traced: &Traced,
+        index: usize,
+        goal: Goal,
+        value: u128,
+        place: Place,
+        node: Option<usize>,
+    ) -> Candidate {
+        let decision = &traced.decisions[index];
+        let before = match index.checked_sub(1) {
+            Some(last) => traced.decisions[last].exact,
+            None => path::START,
+        };
+        let side = path::side(self.code.sites, decision, value);
+        let [site, here, again] = place.levels(value, side);
+        // The same branch is another thing after other changes.
+        let [here, again] = [here, again].map(|level| mix(level ^ station_key(node)));
+        Candidate {
+            run,
+            goal,
+            site: decision.site,
+            levels: [site, here, again],
+            path: path::extend(before, decision.site.0, decision.choice, value),
+            depth: index as u32,
+            calls: 0,
+        }
+    }
+
+    fn put(
+        &mut self,
+        candidate: Candidate,
+        node: Option<usize>,
+        targets: Rc<[(StepId, u32)]>,
+        more: u32,
+    ) {
+        let way = Way {
+            candidate,
+            generation: self.runs[candidate.run as usize].generation,
+            // One without any target is not one of which nothing is known.
+            wanted: self.course.targets(node).len().max(1) as u32,
+            targets,
+            more,
+        };
+        self.queue.offer(way, &self.course);
+    }
+
+    /// Operations behind a change that could fail for another input of the same path.
+    fn offer_failures(
+        &mut self,
+        run: RunId,
+        traced: &Traced,
+        station: &dyn Fn(usize) -> Option<usize>,
+    ) {
+        for (index, operation) in traced.operations.iter().take(MOST_WAYS).enumerate() {
+            let Some(node) = station(operation.position) else {
+                continue;
+            };
+            let view = self.code.sites.get(operation.site);
+            let original = view.map_or(operation.site, |view| view.original);
+            let failing = mix(original.0 ^ mix(operation.failure as u64 + 1));
+            let here = mix(failing ^ station_key(Some(node)));
+            let goal = Goal::Fail {
+                operation: index as u32,
+            };
+            let candidate = Candidate {
+                run,
+                goal,
+                site: operation.site,
+                levels: [failing, failing, here],
+                path: mix(here ^ mix(traced.path())),
+                depth: operation.position as u32,
+                calls: 0,
+            };
+            self.put_change(candidate, FAILING);
+        }
+    }
+
+    /// Longer and shorter inputs, more and fewer arguments.
+    fn offer_structures(&mut self, run: RunId, traced: &Traced) {
+        let change = |goal: Goal, what: u64, name: u64| Candidate {
+            run,
+            goal,
+            site: SiteId(0),
+            levels: [what, what, name],
+            path: mix(name ^ mix(u64::from(run) + 1)),
+            depth: 0,
+            calls: 0,
+        };
+        for structure in structures(traced) {
+            let candidate = change(structure.goal, structure.what, structure.name);
+            self.put_change(candidate, STRUCTURE);
+        }
+        let arguments = self.runs[run as usize].scenario.argv.len() as u32;
+        for argument in 0..=arguments {
+            for is_option in [true, false] {
+                let goal = Goal::Insert {
+                    argument,
+                    is_option,
+                };
+                let name = mix(0x696e_7365 ^ u64::from(argument * 2 + u32::from(is_option)));
+                self.put_change(change(goal, name, name), STRUCTURE);
+            }
+        }
+    }
+
+    /// A way that no distance is known of.
+    fn put_change(&mut self, candidate: Candidate, distance: u32) {
+        let way = Way {
+            candidate,
+            generation: self.runs[candidate.run as usize].generation,
+            targets: Rc::from([]),
+            wanted: 0,
+            more: distance,
+        };
+        self.queue.offer(way, &self.course);
+    }
+}
+
+/// Tells places of the graph apart.
+fn station_key(node: Option<usize>) -> u64 {
+    mix(node.map_or(0, |node| node as u64 + 1) ^ 0x7374_6174)
+}
