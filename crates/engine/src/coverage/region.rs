@@ -339,7 +339,8 @@ mod tests {
 
     #[test]
     fn what_watched_counters_count_is_logged_in_order() {
-        let region = CoverageRegion::with_log(8, 3).unwrap();
+        const COUNTERS: u32 = 8;
+        let region = CoverageRegion::with_log(COUNTERS, 3).unwrap();
         assert!(region.reserve(5, 3) && region.reserve(6, 4) && region.reserve(5, 3));
         assert!(!region.reserve(7, 2));
         let counter = |module, index| Counter { module, index };
@@ -349,7 +350,7 @@ mod tests {
         let modules = region.snapshot().modules;
         assert_eq!(modules[&6], Entry::Counters(vec![0, 1, 0, 0]));
         // As a program would write: the second module's counter, the first one's, one that nobody has, and too many.
-        let log = COUNTER_OFFSET + 8 * size_of::<u32>();
+        let log = COUNTER_OFFSET + COUNTERS as usize * size_of::<u32>();
         for (at, entry) in [4, 0, 7].into_iter().enumerate() {
             region
                 .word(log + at * size_of::<u32>())

@@ -210,7 +210,9 @@ impl<'e> Slot<'e> {
                     Answer::Sat(model) => Ok(self.worker.changed(work.scenario, &model)),
                     Answer::Unsat(core) => {
                         let against = inquiry.decisions_of(&core);
-                        let model = match work.regenerate {
+                        // What makes an operation fail is known to this inquiry only.
+                        let is_place = !matches!(candidate.goal, Goal::Fail { .. });
+                        let model = match work.regenerate && is_place {
                             true => regenerate(
                                 &mut self.worker,
                                 self.sites,

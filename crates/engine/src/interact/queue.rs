@@ -20,14 +20,20 @@ const SHARE: u32 = 6;
 /// One in so many is taken at random.
 const RANDOM: u64 = 8;
 
-/// A way, with its targets and how far they are.
+/// Cost, generation, depth (late decisions keep most of what leads there), and number of a way: lowest first.
+type Rank = (u32, u32, Reverse<u32>, usize);
+
+/// Targets with how far they are.
+pub type Targets = Rc<[(StepId, u32)]>;
+
+/// A way, with its targets.
 #[derive(Clone, Debug)]
 pub struct Way {
     pub candidate: Candidate,
     /// Steps from a seed.
     pub generation: u32,
     /// Only those that a way is known to.
-    pub targets: Rc<[(StepId, u32)]>,
+    pub targets: Targets,
     /// How many there are in all; of none, nothing is known of how far it is to anything.
     pub wanted: u32,
     /// Decisions that count besides.
@@ -38,7 +44,7 @@ pub struct Way {
 #[derive(Debug)]
 pub struct Queue {
     ways: Vec<Option<Way>>,
-    order: BinaryHeap<Reverse<(u32, u32, Reverse<u32>, usize)>>,
+    order: BinaryHeap<Reverse<Rank>>,
     offered: HashSet<u64>,
     attempts: HashMap<u64, u32>,
     open: usize,
@@ -157,9 +163,12 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interact::course::Station;
     use crate::question::Goal;
     use parallax_abi::SiteId;
     use parallax_analysis::sequence::ChangeGraph;
+
+    const START: Station = Station { node: None, set: 0 };
 
     fn way(path: u64, targets: &[(StepId, u32)]) -> Way {
         Way {
@@ -187,15 +196,15 @@ mod tests {
     fn the_nearest_comes_first_but_not_to_what_was_reached() {
         let graph = ChangeGraph::default();
         let mut course = Course::along(&graph);
-        let (near, far) = (course.step(None, 0), course.step(None, 1));
+        let (near, far) = (course.step(START, 0), course.step(START, 1));
         let mut queue = Queue::new(0);
         for (path, step, distance) in [(1, near, 2), (2, far, 3), (3, near, 1)] {
             queue.offer(way(path, &[(step, distance)]), &course);
         }
         assert_eq!(paths(queue.take(1, &course)), [3]);
         let mut other = Course::along(&graph);
-        let near = other.step(None, 0);
-        other.step(None, 1);
+        let near = other.step(START, 0);
+        other.step(START, 1);
         assert_eq!(near, 0);
         other.reach(near);
         assert_eq!(paths(queue.take(2, &other)), [2, 1]);
@@ -206,7 +215,7 @@ mod tests {
     fn a_greater_share_of_unreached_targets_comes_first() {
         let graph = ChangeGraph::default();
         let mut course = Course::along(&graph);
-        let steps: Vec<StepId> = (0..3).map(|to| course.step(None, to)).collect();
+        let steps: Vec<StepId> = (0..3).map(|to| course.step(START, to)).collect();
         course.reach(steps[0]);
         let mut queue = Queue::new(0);
         let unreached = [(steps[1], 2), (steps[2], 2)];
@@ -219,7 +228,7 @@ mod tests {
     fn ways_are_taken_at_random_now_and_then_and_each_once() {
         let graph = ChangeGraph::default();
         let mut course = Course::along(&graph);
-        let step = course.step(None, 0);
+        let step = course.step(START, 0);
         let taken = |seed: u64| {
             let mut queue = Queue::new(seed);
             for path in 0..64 {

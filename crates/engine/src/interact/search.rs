@@ -300,7 +300,7 @@ impl<'i> Interactor<'i> {
     pub(super) fn summary(self, ended: Ended, groups: Vec<Group>) -> Summary {
         let critical: Vec<_> = groups
             .iter()
-            .filter(|group| group.finding.is_interaction())
+            .filter(|group| group.finding.is_interaction() && group.finding.kind.is_error())
             .map(|group| &group.finding.critical.sequence)
             .collect();
         let is_error = |number: usize| {

@@ -1,18 +1,19 @@
 //! The ways in which a run could have gone otherwise, each with the targets that it then has.
 
 use std::cell::OnceCell;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
 use parallax_abi::SiteId;
 use parallax_analysis::{Analysis, BlockId};
 
-use super::course::StepId;
+use super::course::{Station, StepId};
 use super::follow::Walked;
 use super::marks::Marks;
-use super::queue::Way;
+use super::queue::{Targets, Way};
 use super::search::Interactor;
 use crate::cover::map::{Guide, Standing, Standings};
+use crate::diverge::clusters::size;
 use crate::explore::frontier::{Candidate, RunId, mix};
 use crate::explore::ways::{Place, others, places, structures};
 use crate::path::{self, Choice};
@@ -52,8 +53,7 @@ impl<'g> Guides<'g> {
 
 /// Where a run is at one of its decisions.
 struct At<'a> {
-    /// The last node of the graph that it came to.
-    node: Option<usize>,
+    station: Station,
     standing: &'a Standing<'a>,
 }
 
@@ -61,10 +61,11 @@ impl Interactor<'_> {
     /// Offers all ways in which the run could have gone otherwise.
     pub(super) fn offer(&mut self, run: RunId, traced: &Traced, walked: &Walked) {
         // Where the run was in the graph after so many of its nodes.
-        let mut stations = vec![None];
+        let mut end = Station::default();
+        let mut stations = vec![end];
         for node in &walked.nodes {
-            let at = stations.last().copied().flatten();
-            stations.push(self.course.after(at, *node));
+            end = self.course.after(end, *node);
+            stations.push(end);
         }
         let station = |index: usize| {
             let before = walked.before.get(index).copied().unwrap_or(0) as usize;
@@ -72,15 +73,16 @@ impl Interactor<'_> {
         };
         let (analysis, sites) = (self.code.analysis, self.code.sites);
         let mut standings = Standings::new(analysis, sites, traced);
-        let mut known: HashMap<(SiteId, u32, u128, Option<usize>), Rc<[(StepId, u32)]>> =
-            HashMap::new();
+        let mut known: HashMap<(SiteId, u32, u128, Station), Targets> = HashMap::new();
+        // How near the run came to what it is after at its end.
+        let mut nearest: BTreeMap<StepId, u32> = BTreeMap::new();
         let places = places(sites, traced).into_iter().enumerate();
         for (index, place) in places.take(MOST_WAYS) {
             let decision = &traced.decisions[index];
             if decision.repeated {
                 continue;
             }
-            let node = station(index);
+            let station = station(index);
             let number = index as u32;
             let mut ways = others(sites, decision, number);
             let is_fixed = matches!(decision.choice, Choice::Fixed | Choice::Object);
@@ -95,13 +97,13 @@ impl Interactor<'_> {
                 }
             }
             for (goal, value) in ways {
-                let key = (decision.site, decision.context, value, node);
+                let key = (decision.site, decision.context, value, station);
                 let targets = match known.get(&key) {
                     Some(targets) => Rc::clone(targets),
                     None => {
                         let standing = standings.of(decision);
                         let at = At {
-                            node,
+                            station,
                             standing: &standing,
                         };
                         let targets = self.targets(&at, value);
@@ -109,21 +111,28 @@ impl Interactor<'_> {
                         targets
                     }
                 };
-                let candidate = self.candidate(run, traced, index, goal, value, place, node);
+                for (step, distance) in targets.iter().filter(|_| station == end) {
+                    let known = nearest.entry(*step).or_insert(*distance);
+                    *known = (*known).min(*distance);
+                }
+                let candidate = self.candidate(run, traced, index, goal, value, place, station);
                 let more = if is_fixed { STRUCTURE } else { 0 };
-                self.put(candidate, node, targets, more);
+                self.put(candidate, station, targets, more);
             }
         }
         self.offer_failures(run, traced, &station);
-        self.offer_structures(run, traced);
+        let beyond = nearest
+            .into_iter()
+            .map(|(step, distance)| (step, distance + STRUCTURE));
+        self.offer_structures(run, traced, end, beyond.collect());
     }
 
     /// The targets that a way is known to, with how far they are.
-    fn targets(&mut self, at: &At<'_>, value: u128) -> Rc<[(StepId, u32)]> {
+    fn targets(&mut self, at: &At<'_>, value: u128) -> Targets {
         let mut found = Vec::new();
-        for target in self.course.targets(at.node).to_vec() {
+        for target in self.course.targets(at.station).to_vec() {
             if let Some(distance) = self.guides.distance(target, at.standing, value) {
-                found.push((self.course.step(at.node, target), distance));
+                found.push((self.course.step(at.station, target), distance));
             }
         }
         found.into()
@@ -138,7 +147,7 @@ impl Interactor<'_> {
         goal: Goal,
         value: u128,
         place: Place,
-        node: Option<usize>,
+        station: Station,
     ) -> Candidate {
         let decision = &traced.decisions[index];
         let before = match index.checked_sub(1) {
@@ -148,7 +157,7 @@ impl Interactor<'_> {
         let side = path::side(self.code.sites, decision, value);
         let [site, here, again] = place.levels(value, side);
         // The same branch is another thing after other changes.
-        let [here, again] = [here, again].map(|level| mix(level ^ station_key(node)));
+        let [here, again] = [here, again].map(|level| mix(level ^ station_key(station)));
         Candidate {
             run,
             goal,
@@ -160,18 +169,12 @@ impl Interactor<'_> {
         }
     }
 
-    fn put(
-        &mut self,
-        candidate: Candidate,
-        node: Option<usize>,
-        targets: Rc<[(StepId, u32)]>,
-        more: u32,
-    ) {
+    fn put(&mut self, candidate: Candidate, station: Station, targets: Targets, more: u32) {
         let way = Way {
             candidate,
             generation: self.runs[candidate.run as usize].generation,
             // One without any target is not one of which nothing is known.
-            wanted: self.course.targets(node).len().max(1) as u32,
+            wanted: self.course.targets(station).len().max(1) as u32,
             targets,
             more,
         };
@@ -179,20 +182,16 @@ impl Interactor<'_> {
     }
 
     /// Operations behind a change that could fail for another input of the same path.
-    fn offer_failures(
-        &mut self,
-        run: RunId,
-        traced: &Traced,
-        station: &dyn Fn(usize) -> Option<usize>,
-    ) {
+    fn offer_failures(&mut self, run: RunId, traced: &Traced, station: &dyn Fn(usize) -> Station) {
         for (index, operation) in traced.operations.iter().take(MOST_WAYS).enumerate() {
-            let Some(node) = station(operation.position) else {
+            let station = station(operation.position);
+            if station.node.is_none() && !self.course.is_flat() {
                 continue;
-            };
+            }
             let view = self.code.sites.get(operation.site);
             let original = view.map_or(operation.site, |view| view.original);
             let failing = mix(original.0 ^ mix(operation.failure as u64 + 1));
-            let here = mix(failing ^ station_key(Some(node)));
+            let here = mix(failing ^ station_key(station));
             let goal = Goal::Fail {
                 operation: index as u32,
             };
@@ -209,22 +208,15 @@ impl Interactor<'_> {
         }
     }
 
-    /// Longer and shorter inputs, more and fewer arguments.
-    fn offer_structures(&mut self, run: RunId, traced: &Traced) {
-        let change = |goal: Goal, what: u64, name: u64| Candidate {
-            run,
-            goal,
-            site: SiteId(0),
-            levels: [what, what, name],
-            path: mix(name ^ mix(u64::from(run) + 1)),
-            depth: 0,
-            calls: 0,
-        };
-        for structure in structures(traced) {
-            let candidate = change(structure.goal, structure.what, structure.name);
-            self.put_change(candidate, STRUCTURE);
-        }
-        let arguments = self.runs[run as usize].scenario.argv.len() as u32;
+    /// Longer and shorter inputs, more and fewer arguments, for the sake of what the run is after at its end.
+    fn offer_structures(&mut self, run: RunId, traced: &Traced, end: Station, targets: Targets) {
+        let mut changes: Vec<(Goal, u64)> = structures(traced)
+            .into_iter()
+            .map(|structure| (structure.goal, structure.name))
+            .collect();
+        let scenario = &self.runs[run as usize].scenario;
+        let length = size(scenario) as u64;
+        let arguments = scenario.argv.len() as u32;
         for argument in 0..=arguments {
             for is_option in [true, false] {
                 let goal = Goal::Insert {
@@ -232,7 +224,24 @@ impl Interactor<'_> {
                     is_option,
                 };
                 let name = mix(0x696e_7365 ^ u64::from(argument * 2 + u32::from(is_option)));
-                self.put_change(change(goal, name, name), STRUCTURE);
+                changes.push((goal, name));
+            }
+        }
+        for (goal, name) in changes {
+            // A longer input that gets longer is another thing than a short one that does.
+            let here = mix(name ^ station_key(end));
+            let candidate = Candidate {
+                run,
+                goal,
+                site: SiteId(0),
+                levels: [name, here, mix(here ^ mix(length))],
+                path: mix(name ^ mix(u64::from(run) + 1)),
+                depth: 0,
+                calls: 0,
+            };
+            match targets.is_empty() {
+                true => self.put_change(candidate, STRUCTURE),
+                false => self.put(candidate, end, Rc::clone(&targets), 0),
             }
         }
     }
@@ -251,6 +260,7 @@ impl Interactor<'_> {
 }
 
 /// Tells places of the graph apart.
-fn station_key(node: Option<usize>) -> u64 {
-    mix(node.map_or(0, |node| node as u64 + 1) ^ 0x7374_6174)
+fn station_key(station: Station) -> u64 {
+    let node = station.node.map_or(0, |node| node as u64 + 1);
+    mix(node ^ mix(u64::from(station.set) ^ 0x7374_6174))
 }

@@ -1,5 +1,7 @@
 //! `parallax interact`: orders of executed changes that break something which no change alone does.
 
+mod keeper;
+pub mod project;
 mod ready;
 mod single;
 
@@ -15,6 +17,7 @@ use parallax_engine::scenario::Scenario;
 
 use super::explore::seed;
 use super::means::{Means, TRACE_MEMORY};
+use super::project::ProjectArguments;
 use super::search::Budget;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -29,10 +32,12 @@ const MOST_WRITTEN: u64 = 256 << 10;
 /// The changed statements of the new version, the statements in which they meet and the outputs make a graph (`parallax graph`).
 /// Inputs are looked for that execute changes in every order that the graph has. Each of them is run on both versions, plain
 /// and with sanitizers. Of everything that differs, the changes are shown that the input executed, in order; if no input was seen that
-/// skips one of them and shows the same, the changes interact.
+/// skips one of them and shows the same, the changes interact. In a project the search starts from the recorded scenarios that run
+/// lines which a range of revisions changes, in each program that has them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  parallax interact HEAD~1..HEAD                            # the last commit, from the recorded tests
   parallax interact old/prog new/prog -- 3-
   parallax interact old/prog new/prog --sym-arg 3 --time 30s
   parallax interact old/prog new/prog --golden fixed/prog --sym-args 0 2 10 --sym-stdin 8
@@ -40,21 +45,28 @@ Examples:
   parallax interact old/prog new/prog --json -- 3- | jq '.findings[] | {kind, critical, sequence}'
 
 With --golden: a regression is where the old version was right; an incomplete fix is where all three differ; a progression is where
-the new version is right. Generated inputs are run in a sandbox. Files that the arguments name are copied; inputs that show something are
-kept in .parallax/interact/ (--output).
+the new version is right. Generated inputs are run in a sandbox. In a project, inputs that show something are kept as scenarios
+(`parallax replay ID --on both`); with programs, files that the arguments name are copied, and inputs are kept in .parallax/interact/
+(--output).
 Exit code: 1 if a difference was seen, 0 if not.")]
 pub struct Arguments {
-    /// The version before the change, built with parallax-cc
-    #[arg(value_name = "OLD")]
-    old: PathBuf,
+    /// In a project: OLD..NEW, OLD...NEW or OLD.. (default: what is not committed). Otherwise the version before the change, built
+    /// with parallax-cc
+    #[arg(value_name = "RANGE|OLD")]
+    what: Option<OsString>,
 
     /// The version after the change, built with parallax-cc
     #[arg(value_name = "NEW")]
-    new: PathBuf,
+    new: Option<PathBuf>,
 
-    /// A program that is known to be right: tells regressions, incomplete fixes and progressions apart
-    #[arg(long, value_name = "PROGRAM")]
-    golden: Option<PathBuf>,
+    /// A version that is known to be right (in a project a revision, else a program): tells regressions, incomplete fixes and
+    /// progressions apart
+    #[arg(long, value_name = "REV|PROGRAM")]
+    golden: Option<OsString>,
+
+    /// In a project: only in this program, by its name in the build tree or the last part of it (may be repeated)
+    #[arg(long = "program", value_name = "NAME", id = "only")]
+    only: Vec<PathBuf>,
 
     /// Only what this patch (unified format) changes
     #[arg(long, value_name = "FILE")]
@@ -90,13 +102,39 @@ pub struct Arguments {
     #[command(flatten)]
     means: Means,
 
+    #[command(flatten)]
+    project: ProjectArguments,
+
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
     arguments: Vec<OsString>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    single::run(arguments)
+    match (&arguments.what, &arguments.new) {
+        (Some(old), Some(new)) => single::run(arguments, Path::new(old), new),
+        (Some(word), None) if super::cover::is_range(word) => {
+            project::run(arguments, Some(&word.to_string_lossy()))
+        }
+        (None, _) => project::run(arguments, None),
+        (Some(old), None) => {
+            let message = format!("{} is only one program", Path::new(old).display());
+            Err(Failure::new(Exit::Usage, message).hint(
+                "name the old and the new program, or revisions of the project as in HEAD~1..HEAD",
+            ))
+        }
+    }
+}
+
+impl Arguments {
+    fn wish(&self) -> Result<Wish<'_>, Failure> {
+        Ok(Wish {
+            means: &self.means,
+            budget: Budget::or_of_project(self.time, self.runs)?,
+            seed: self.seed,
+            isolated: self.isolated,
+        })
+    }
 }
 
 /// How to search, whoever asks.

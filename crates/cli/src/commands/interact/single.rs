@@ -1,16 +1,16 @@
 //! Two programs and one command line.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use parallax_engine::archive::Archive;
 use parallax_engine::explore::{Bounds, Shape};
 use parallax_engine::interact::{Finding, Observer, Progress};
 
 use super::ready::Start;
-use super::{Arguments, Ready, Wish, progress_line};
+use super::{Arguments, Ready, progress_line};
 use crate::commands::explore::seed;
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::Budget;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -40,45 +40,44 @@ fn start(arguments: &Arguments) -> Result<Start, Failure> {
     })
 }
 
-pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let Arguments {
-        old, new, means, ..
-    } = arguments;
+pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failure> {
+    if !arguments.only.is_empty() {
+        let message = "--program chooses among the programs of a project";
+        return Err(
+            Failure::new(Exit::Usage, message).hint("parallax interact OLD..NEW --program NAME")
+        );
+    }
+    let means = &arguments.means;
     let start = start(arguments)?;
-    let ready = Ready::new(
-        old,
-        new,
-        arguments.golden.as_deref(),
-        arguments.patch.as_deref(),
-        means,
-    )?;
-    let budget = Budget::or_of_project(arguments.time, arguments.runs)?;
-    let wish = Wish {
-        means,
-        budget,
-        seed: arguments.seed,
-        isolated: arguments.isolated,
-    };
+    let golden = arguments.golden.as_ref().map(Path::new);
+    let ready = Ready::new(old, new, golden, arguments.patch.as_deref(), means)?;
+    let wish = arguments.wish()?;
     let output = means.output("interact", new);
     let archive = Archive::open(&output)?;
-    let mut watcher = Watcher::new(vec![(output.clone(), new.clone())], budget.time);
+    let places = vec![(output.clone(), new.to_owned())];
+    let mut watcher = Watcher::new(places, wish.budget.time);
     let summary = ready.search(new, start, &wish, &mut watcher)?;
     watcher.finish(&[])?;
     let mut kept = Vec::new();
     for finding in &summary.findings {
-        kept.push(archive.add_test(&finding.scenario)?);
+        kept.push(archive.add_test(&finding.scenario)?.display().to_string());
     }
-    let report = InteractReport {
-        names: (old, new),
-        isolated: arguments.isolated,
+    let reports = [report::Program {
+        title: format!("{} → {}", old.display(), new.display()),
+        name: new.display().to_string(),
         comparison: &ready.comparison,
         summary: &summary,
-        kept: &kept,
-        directory: &output,
+        kept,
+    }];
+    let shown = InteractReport {
+        isolated: arguments.isolated,
+        programs: &reports,
+        unreached: &[],
+        kept: format!("inputs are kept in {}", output.display()),
     };
     match means.json {
-        true => console::print_data(&report::render_json(&report))?,
-        false => console::print(&report::render_text(&report))?,
+        true => console::print_data(&report::render_json(&shown))?,
+        false => console::print(&report::render_text(&shown))?,
     }
     Ok(match (watch::interrupted(), summary.findings.is_empty()) {
         (true, _) => Exit::Interrupted,

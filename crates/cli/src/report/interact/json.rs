@@ -1,72 +1,96 @@
 //! The search as the document that all commands print.
 
-use parallax_engine::interact::Finding;
+use std::collections::BTreeMap;
+
+use parallax_analysis::sequence::Role;
+use parallax_engine::interact::{Finding, Summary};
 use serde_json::{Value, json};
 
-use super::{InteractReport, message};
+use super::{InteractReport, Program, message};
 use crate::report::document::Document;
 use crate::report::graph;
 use crate::report::search::ranked;
 
 pub fn render_json(report: &InteractReport) -> String {
-    let summary = report.summary;
-    let names = graph::names(report.comparison);
-    let findings = summary.findings.iter().enumerate();
-    let findings = findings.map(|(number, one)| finding(report, &names, number, one));
-    let order = |sequence: &[usize]| -> Vec<&str> {
-        sequence.iter().map(|node| names[*node].as_str()).collect()
-    };
-    let sequences = summary.rows.iter().map(|row| {
+    let programs = report.programs;
+    let sum = |of: fn(&Summary) -> u64| programs.iter().map(|one| of(one.summary)).sum::<u64>();
+    let seconds = programs.iter().map(|one| one.summary.time.as_secs_f64());
+    let mut losses: BTreeMap<String, u64> = BTreeMap::new();
+    for (name, count) in programs.iter().flat_map(|one| &one.summary.losses) {
+        *losses.entry(name.clone()).or_default() += count;
+    }
+    Document {
+        command: "interact",
+        runs: sum(|one| one.runs),
+        paths: sum(|one| one.paths),
+        queries: sum(|one| one.queries),
+        seconds: seconds.sum(),
+        losses: ranked(&losses),
+        targets: Vec::new(),
+        statistics: json!({
+            "isolated": report.isolated,
+            "tests": sum(|one| one.tests),
+            "differences": sum(|one| one.differences),
+            "errors": sum(|one| one.errors),
+            "executions": sum(|one| one.executions),
+            "programs": programs.iter().map(statistics).collect::<Vec<Value>>(),
+            "unreached": report.unreached,
+        }),
+        findings: programs.iter().flat_map(findings).collect(),
+    }
+    .render()
+}
+
+/// What was done with one program.
+fn statistics(program: &Program) -> Value {
+    let (summary, graph) = (program.summary, &program.comparison.graph);
+    let names = graph::names(program.comparison);
+    let rows = summary.rows.iter().map(|row| {
+        let order = row.sequence.iter().map(|node| names[*node].as_str());
         json!({
-            "sequence": order(&row.sequence),
+            "sequence": order.collect::<Vec<&str>>(),
             "tests": row.tests,
             "differences": row.differences,
             "errors": row.errors,
             "critical": row.is_critical,
         })
     });
-    let changes = report.comparison.graph.nodes.iter().enumerate();
-    let changes = changes.filter(|(node, _)| report.comparison.graph.is_change(*node));
-    let interactions = report.comparison.graph.nodes.iter();
-    let interactions = interactions
-        .filter(|node| matches!(node.role, parallax_analysis::sequence::Role::Interaction(_)));
-    Document {
-        command: "interact",
-        runs: summary.runs,
-        paths: summary.paths,
-        queries: summary.queries,
-        seconds: summary.time.as_secs_f64(),
-        losses: ranked(&summary.losses),
-        targets: Vec::new(),
-        statistics: json!({
-            "scenarios": summary.scenarios,
-            "executions": summary.executions,
-            "isolated": report.isolated,
-            "changes": changes.count(),
-            "interactions": interactions.count(),
-            "nodes_reached": summary.nodes.0,
-            "nodes": summary.nodes.1,
-            "edges_reached": summary.edges.0,
-            "edges": summary.edges.1,
-            "tests": summary.tests,
-            "differences": summary.differences,
-            "errors": summary.errors,
-            "sequences": sequences.collect::<Vec<Value>>(),
-            "flaky": summary.flaky,
-            "cut": summary.cut,
-        }),
-        findings: findings.collect(),
-    }
-    .render()
+    let count = |wanted: fn(&Role) -> bool| {
+        let nodes = graph.nodes.iter();
+        nodes.filter(|node| wanted(&node.role)).count()
+    };
+    json!({
+        "program": program.name,
+        "scenarios": summary.scenarios,
+        "changes": count(|role| matches!(role, Role::Change(_))),
+        "interactions": count(|role| matches!(role, Role::Interaction(_))),
+        "nodes_reached": summary.nodes.0,
+        "nodes": summary.nodes.1,
+        "edges_reached": summary.edges.0,
+        "edges": summary.edges.1,
+        "tests": summary.tests,
+        "differences": summary.differences,
+        "errors": summary.errors,
+        "sequences": rows.collect::<Vec<Value>>(),
+        "flaky": summary.flaky,
+        "cut": summary.cut,
+        "seconds": summary.time.as_secs_f64(),
+    })
 }
 
-fn finding(report: &InteractReport, names: &[String], number: usize, finding: &Finding) -> Value {
+fn findings<'a>(program: &'a Program<'a>) -> impl Iterator<Item = Value> + 'a {
+    let names = graph::names(program.comparison);
+    let findings = program.summary.findings.iter().enumerate();
+    findings.map(move |(number, one)| finding(program, &names, number, one))
+}
+
+fn finding(program: &Program, names: &[String], number: usize, finding: &Finding) -> Value {
     let shown = &finding.shown;
     let problem = shown.problems.first();
-    let kept = report.kept.get(number);
     json!({
         "id": format!("{}-{}", finding.kind.name(), number + 1),
         "kind": finding.kind.name(),
+        "program": program.name,
         "message": message(finding),
         "location": problem.and_then(|problem| problem.location.as_ref()),
         "scenario": finding.scenario,
@@ -80,19 +104,19 @@ fn finding(report: &InteractReport, names: &[String], number: usize, finding: &F
         "seconds": finding.seconds,
         "problems": shown.problems,
         "differences": shown.differences,
-        "sequence": sequence(report, names, &finding.sequence),
+        "sequence": sequence(program, names, &finding.sequence),
         "critical": finding.is_interaction(),
-        "critical_sequence": sequence(report, names, &finding.critical.sequence),
+        "critical_sequence": sequence(program, names, &finding.critical.sequence),
         "rests_on": finding.critical.skipping,
         "shown_despite": finding.critical.despite,
-        "input": kept.map(|path| path.display().to_string()),
+        "input": program.kept.get(number),
     })
 }
 
 /// Changes in the order in which they were executed, with their places.
-fn sequence(report: &InteractReport, names: &[String], sequence: &[usize]) -> Vec<Value> {
+fn sequence(program: &Program, names: &[String], sequence: &[usize]) -> Vec<Value> {
     let change = |node: &usize| {
-        let place = report.comparison.place(*node);
+        let place = program.comparison.place(*node);
         json!({
             "change": names[*node],
             "file": place.file,

@@ -3,8 +3,6 @@
 mod json;
 mod text;
 
-use std::path::{Path, PathBuf};
-
 use parallax_engine::interact::{Finding, Kind, Summary};
 
 use super::diverge::message_of;
@@ -16,15 +14,25 @@ pub use text::render_text;
 
 /// Everything that is reported.
 pub struct InteractReport<'a> {
-    /// Old and new, as the user named them.
-    pub names: (&'a Path, &'a Path),
     /// The graph was not used.
     pub isolated: bool,
+    pub programs: &'a [Program<'a>],
+    /// Programs with changed code that nothing was found to run.
+    pub unreached: &'a [String],
+    /// Where inputs are kept, in words.
+    pub kept: String,
+}
+
+/// One program.
+pub struct Program<'a> {
+    /// What was compared with what.
+    pub title: String,
+    /// As it is shown in command lines.
+    pub name: String,
     pub comparison: &'a Comparison,
     pub summary: &'a Summary,
-    /// Where the input of each finding is kept.
-    pub kept: &'a [PathBuf],
-    pub directory: &'a Path,
+    /// Where the input of each finding is kept: a file, or the name of a scenario.
+    pub kept: Vec<String>,
 }
 
 /// What differs, in one line.

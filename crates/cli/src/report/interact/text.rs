@@ -7,7 +7,7 @@ use parallax_analysis::sequence::Role;
 use parallax_engine::interact::sequences::Row;
 use parallax_engine::interact::{Finding, Kind, Summary};
 
-use super::{InteractReport, headline};
+use super::{InteractReport, Program, headline};
 use crate::console::{Palette, printable, shorten, width};
 use crate::report::diverge::difference;
 use crate::report::graph;
@@ -20,29 +20,37 @@ const LISTED: usize = 12;
 const SHOWN: usize = 16;
 
 pub fn render_text(report: &InteractReport) -> String {
-    let summary = report.summary;
-    let names = graph::names(report.comparison);
-    let what = format!(
-        "{} → {}",
-        report.names.0.display(),
-        report.names.1.display()
-    );
-    let mut sheet = Sheet {
-        text: format!("{}: {}\n", Palette.heading(&what), verdict(summary)),
-    };
-    rows(&mut sheet, report);
-    let mut text = sheet.text;
-    if report.comparison.graph.nodes.is_empty() {
-        return text;
+    let mut text = String::new();
+    for program in report.programs {
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let verdict = verdict(program.summary);
+        let mut sheet = Sheet {
+            text: format!("{}: {verdict}\n", Palette.heading(&program.title)),
+        };
+        rows(&mut sheet, report.isolated, program);
+        text.push_str(&sheet.text);
+        if program.comparison.graph.nodes.is_empty() {
+            continue;
+        }
+        let names = graph::names(program.comparison);
+        for finding in &program.summary.findings {
+            text.push('\n');
+            section(&mut text, program, &names, finding);
+        }
+        orders(&mut text, program, &names);
     }
-    let program = report.names.1.to_string_lossy();
-    for finding in &summary.findings {
-        text.push('\n');
-        section(&mut text, report, &names, &program, finding);
+    for name in report.unreached {
+        let _ = writeln!(
+            text,
+            "{}: no scenario runs changed code (parallax cover finds inputs that do)",
+            Palette.heading(name)
+        );
     }
-    orders(&mut text, report, &names);
-    if !summary.findings.is_empty() {
-        let _ = writeln!(text, "\ninputs are kept in {}", report.directory.display());
+    let mut programs = report.programs.iter();
+    if programs.any(|program| !program.summary.findings.is_empty()) {
+        let _ = writeln!(text, "\n{}", report.kept);
     }
     text
 }
@@ -77,23 +85,25 @@ fn verdict(summary: &Summary) -> String {
     if parts.is_empty() {
         return Palette.good("nothing differs");
     }
-    let mut line = parts.join(", ");
-    if interacting > 0 {
-        let _ = write!(
-            line,
-            "; {} only together with other changes",
-            match interacting {
-                1 => "1 shows".to_owned(),
-                count => format!("{count} show"),
-            }
-        );
+    let errors = of(Kind::Regression) + of(Kind::IncompleteFix);
+    let interacting = match (interacting, errors) {
+        (0, _) => "",
+        (1, 1) => ", a change interaction error",
+        (some, all) if some == all => ", all change interaction errors",
+        (1, _) => ", 1 of them a change interaction error",
+        (some, _) => &format!(", {some} of them change interaction errors"),
+    };
+    // Errors come first.
+    let at = usize::from(of(Kind::Regression) > 0) + usize::from(of(Kind::IncompleteFix) > 0);
+    if at > 0 {
+        parts[at - 1].push_str(interacting);
     }
-    line
+    parts.join(", ")
 }
 
-fn rows(sheet: &mut Sheet, report: &InteractReport) {
-    let summary = report.summary;
-    let graph = &report.comparison.graph;
+fn rows(sheet: &mut Sheet, isolated: bool, program: &Program) {
+    let summary = program.summary;
+    let graph = &program.comparison.graph;
     let changes = (0..graph.nodes.len()).filter(|node| graph.is_change(*node));
     let changes = changes.count() as u64;
     if changes == 0 {
@@ -105,9 +115,13 @@ fn rows(sheet: &mut Sheet, report: &InteractReport) {
     sheet.row(
         "changed",
         &format!(
-            "{}, which can affect each other in {} (parallax graph shows where)",
+            "{}; {} on more than one of them (parallax graph shows all)",
             counted(changes, "statement"),
-            counted(interactions.count() as u64, "place"),
+            match interactions.count() as u64 {
+                0 => "no other depends".to_owned(),
+                1 => "1 other depends".to_owned(),
+                count => format!("{} others depend", show_count(count)),
+            },
         ),
     );
     sheet.row(
@@ -116,7 +130,7 @@ fn rows(sheet: &mut Sheet, report: &InteractReport) {
             "{} in {:.1} s{}; {}",
             counted(summary.runs, "run"),
             summary.time.as_secs_f64(),
-            match report.isolated {
+            match isolated {
                 true => ", for each change by itself",
                 false => "",
             },
@@ -126,7 +140,7 @@ fn rows(sheet: &mut Sheet, report: &InteractReport) {
     sheet.row(
         "reached",
         &format!(
-            "{} of {} changes, meeting places and outputs, and {} of {} steps between them",
+            "{} of {} statements (changed, dependent or output), {} of {} steps between them",
             show_count(summary.nodes.0),
             show_count(summary.nodes.1),
             show_count(summary.edges.0),
@@ -136,7 +150,7 @@ fn rows(sheet: &mut Sheet, report: &InteractReport) {
     sheet.row(
         "compared",
         &format!(
-            "{} that executed changes, in {}; the versions differ on {}, {} shown",
+            "{} that executed changes, in {}; the versions differ on {}, {}",
             counted(summary.tests, "input"),
             match summary.rows.len() as u64 {
                 1 => "1 order".to_owned(),
@@ -144,9 +158,9 @@ fn rows(sheet: &mut Sheet, report: &InteractReport) {
             },
             show_count(summary.differences),
             match summary.errors {
-                0 => "no error is".to_owned(),
-                1 => "1 error is".to_owned(),
-                count => format!("errors are on {} of them", show_count(count)),
+                0 => "none shows an error".to_owned(),
+                1 => "1 shows an error".to_owned(),
+                count => format!("{} show an error", show_count(count)),
             },
         ),
     );
@@ -168,17 +182,11 @@ fn rows(sheet: &mut Sheet, report: &InteractReport) {
 }
 
 /// One finding: what, on which input, what each version does, and which changes led there.
-fn section(
-    text: &mut String,
-    report: &InteractReport,
-    names: &[String],
-    program: &str,
-    finding: &Finding,
-) {
+fn section(text: &mut String, program: &Program, names: &[String], finding: &Finding) {
     let (scenario, shown) = (&finding.scenario, &finding.shown);
     difference(
         text,
-        program,
+        &program.name,
         &headline(finding),
         finding.count,
         scenario,
@@ -189,12 +197,12 @@ fn section(
     let changes: BTreeSet<usize> = finding.sequence.iter().copied().collect();
     let places = changes
         .iter()
-        .map(|node| graph::place(report.comparison, *node));
+        .map(|node| graph::place(program.comparison, *node));
     let places: Vec<String> = places.collect();
     let width = places.iter().map(String::len).max().unwrap_or(0);
     let room = crate::console::width().saturating_sub(width + 14);
     for (node, place) in changes.iter().zip(&places) {
-        let code = printable(report.comparison.place(*node).text.as_bytes());
+        let code = printable(program.comparison.place(*node).text.as_bytes());
         let padded = format!("{place:width$}");
         let _ = writeln!(
             text,
@@ -251,8 +259,8 @@ fn order(names: &[String], sequence: &[usize], most: usize) -> String {
 }
 
 /// Which orders were executed, and what they showed.
-fn orders(text: &mut String, report: &InteractReport, names: &[String]) {
-    let rows = &report.summary.rows;
+fn orders(text: &mut String, program: &Program, names: &[String]) {
+    let rows = &program.summary.rows;
     if rows.is_empty() {
         return;
     }

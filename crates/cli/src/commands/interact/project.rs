@@ -1,0 +1,238 @@
+//! A project's patch: every program that it changes, from the recorded scenarios that run changed code.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use parallax_engine::explore::{Bounds, Shape};
+use parallax_engine::interact::{Finding, InteractError, Observer, Progress, Summary};
+use parallax_store::Store;
+
+use super::ready::Start;
+use super::{Arguments, Ready, Wish, keeper, progress_line};
+use crate::commands::explore::watch::{self, Watcher};
+use crate::commands::search::{Budget, say};
+use crate::commands::stored;
+use crate::commands::versions::{Pair, Subject, touching};
+use crate::console::{self, Palette};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::report::interact::{self as report, InteractReport};
+
+/// Scenarios that a search starts from at most: the best are first, and all are run before anything is searched.
+const MOST_SEEDS: usize = 64;
+
+/// What a program came to.
+pub struct Searched {
+    pub subject: Subject,
+    pub ready: Ready,
+    pub summary: Summary,
+    /// Of each finding, the name of its scenario in the store.
+    pub kept: Vec<String>,
+}
+
+/// What the programs of a patch came to.
+#[derive(Default)]
+pub struct Outcome {
+    pub programs: Vec<Searched>,
+    /// Programs with changed code that no scenario runs.
+    pub unreached: Vec<String>,
+}
+
+/// Who watches a search in several programs.
+pub trait Listener {
+    fn progress(&mut self, program: &str, progress: &Progress);
+    /// Something that no input before has shown.
+    fn found(&mut self, program: &str, finding: &Finding);
+    fn note(&mut self, note: &str);
+    /// Whether to end now.
+    fn stop(&self) -> bool;
+}
+
+/// Searches the programs that a patch changes, or those of them that are wanted, until the budget is used up, and keeps what is found. To
+/// make variants of programs is to build, and does not count.
+pub fn search(
+    pair: &Pair,
+    store: &Store,
+    only: &[PathBuf],
+    wish: &Wish<'_>,
+    listener: &mut dyn Listener,
+) -> Result<Outcome, Failure> {
+    let mut outcome = Outcome::default();
+    let mut parts = Vec::new();
+    for subject in pair.changed(only)? {
+        let found = touching(store, pair, &subject)?;
+        match found.seeds.is_empty() {
+            true => outcome.unreached.push(subject.name),
+            false => parts.push((subject, found)),
+        }
+    }
+    let mut spent = Duration::ZERO;
+    let count = parts.len();
+    for (number, (subject, found)) in parts.into_iter().enumerate() {
+        if listener.stop() {
+            break;
+        }
+        let paths = &subject.paths;
+        let ready = Ready::new(
+            &paths.old,
+            &paths.new,
+            subject.golden.as_deref(),
+            None,
+            wish.means,
+        );
+        let ready = match ready {
+            Ok(ready) => ready,
+            Err(failure) => {
+                console::print_error(&failure.render(&Palette));
+                listener.note(&format!("{} is left out", subject.name));
+                continue;
+            }
+        };
+        if ready.comparison.graph.nodes.is_empty() {
+            continue;
+        }
+        // What is left is shared evenly by who is left.
+        let left = (count - number) as u32;
+        let wish = Wish {
+            budget: Budget {
+                time: wish
+                    .budget
+                    .time
+                    .map(|time| time.saturating_sub(spent) / left),
+                ..wish.budget
+            },
+            ..*wish
+        };
+        let began = Instant::now();
+        let mut seeds: Vec<_> = found.seeds.into_iter().map(|seed| seed.scenario).collect();
+        let shape = Shape::Bounded(Bounds::around(&seeds));
+        seeds.truncate(MOST_SEEDS);
+        let variables = pair.project.config.inputs.environment.iter();
+        let start = Start {
+            seeds,
+            shape,
+            environment: variables.map(|name| name.clone().into_bytes()).collect(),
+            readable: pair.folders(),
+        };
+        let mut teller = Teller {
+            name: &subject.name,
+            listener,
+        };
+        let summary = ready.search(&paths.new, start, &wish, &mut teller)?;
+        spent += began.elapsed();
+        let mut kept = Vec::new();
+        for finding in &summary.findings {
+            kept.push(keeper::keep(store, &subject.name, finding)?);
+        }
+        outcome.programs.push(Searched {
+            subject,
+            ready,
+            summary,
+            kept,
+        });
+    }
+    Ok(outcome)
+}
+
+/// Tells what is seen in one program.
+struct Teller<'t> {
+    name: &'t str,
+    listener: &'t mut dyn Listener,
+}
+
+impl Observer for Teller<'_> {
+    fn progress(&mut self, progress: &Progress) {
+        self.listener.progress(self.name, progress);
+    }
+
+    fn found(&mut self, finding: &Finding) {
+        self.listener.found(self.name, finding);
+    }
+
+    fn left_out(&mut self, seed: usize, error: &InteractError) {
+        let name = self.name;
+        let number = seed + 1;
+        self.listener
+            .note(&format!("{name}: scenario {number} is left out: {error}"));
+    }
+
+    fn stop(&self) -> bool {
+        self.listener.stop()
+    }
+}
+
+impl Listener for Watcher {
+    fn progress(&mut self, program: &str, progress: &Progress) {
+        let line = progress_line(&self.pace(progress.runs), progress);
+        self.tell(format!("{program}  {line}"));
+    }
+
+    fn found(&mut self, program: &str, finding: &Finding) {
+        self.announce(&format!("{program}: {}", report::headline(finding)));
+    }
+
+    fn note(&mut self, note: &str) {
+        self.announce(&format!("{} {note}", Palette.warn("note:")));
+    }
+
+    fn stop(&self) -> bool {
+        self.is_over()
+    }
+}
+
+pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> {
+    check(arguments)?;
+    let wish = arguments.wish()?;
+    let golden = arguments.golden.as_ref().map(|word| word.to_string_lossy());
+    let pair = Pair::of_project(arguments.project.find()?, range, golden.as_deref())?;
+    let store = stored::open()?;
+    let in_use = store.begin("parallax interact")?;
+    let mut watcher = Watcher::new(Vec::new(), wish.budget.time);
+    let outcome = search(&pair, &store, &arguments.only, &wish, &mut watcher)?;
+    watcher.finish(&[])?;
+    if outcome.programs.is_empty() && outcome.unreached.is_empty() {
+        say("no program of the project has code that differs");
+    }
+    let programs: Vec<report::Program<'_>> = outcome
+        .programs
+        .iter()
+        .map(|one| report::Program {
+            title: format!("{} {}", one.subject.name, pair.range()),
+            name: one.subject.name.clone(),
+            comparison: &one.ready.comparison,
+            summary: &one.summary,
+            kept: one.kept.clone(),
+        })
+        .collect();
+    let shown = InteractReport {
+        isolated: arguments.isolated,
+        programs: &programs,
+        unreached: &outcome.unreached,
+        kept: "inputs are kept as scenarios: parallax scenarios, parallax replay ID --on both"
+            .to_owned(),
+    };
+    match arguments.means.json {
+        true => console::print_data(&report::render_json(&shown))?,
+        false => console::print(&report::render_text(&shown))?,
+    }
+    let is_clean = programs.iter().all(|one| one.summary.findings.is_empty());
+    let exit = match (watch::interrupted(), is_clean) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Clean,
+        (false, false) => Exit::Findings,
+    };
+    in_use.end(exit as u8)?;
+    Ok(exit)
+}
+
+/// Options of the other mode are a misunderstanding.
+fn check(arguments: &Arguments) -> Result<(), Failure> {
+    let has_words = !arguments.arguments.is_empty() || !arguments.seeds.is_empty();
+    if has_words || !arguments.start.is_empty() || arguments.patch.is_some() {
+        let message =
+            "recorded scenarios have their own arguments and input, and a range is a patch";
+        return Err(Failure::new(Exit::Usage, message)
+            .hint("parallax interact OLD_PROGRAM NEW_PROGRAM -- ARGS compares two programs"));
+    }
+    Ok(())
+}
