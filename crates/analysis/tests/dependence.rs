@@ -5,8 +5,8 @@ mod common;
 use std::collections::BTreeSet;
 
 use common::{line_of, module};
-use parallax_analysis::Analysis;
 use parallax_analysis::dependence::{Dependences, Node};
+use parallax_analysis::{Analysis, BlockId};
 
 fn analysed(text: &str) -> (Analysis, Dependences) {
     let analysis = Analysis::new(vec![module("text.c", text)], []);
@@ -321,4 +321,54 @@ const FIGURE_5: &str = include_str!("../../../tests/interact/figure5/new.c");
 #[test]
 fn the_graph_of_figure_6() {
     insta::assert_snapshot!(direct(FIGURE_5));
+}
+
+/// Which line can come after each line of a function.
+fn flow(text: &str, name: &str) -> String {
+    let (analysis, _) = analysed(text);
+    let program = &analysis.program;
+    let function = program.function(program.function_named(name).unwrap());
+    let lines = |block: BlockId| {
+        let places = program.block(block).places();
+        let mut lines: Vec<u32> = places
+            .map(|place| place.line)
+            .filter(|line| *line > 0)
+            .collect();
+        lines.dedup();
+        lines
+    };
+    let mut edges: BTreeSet<(u32, u32)> = BTreeSet::new();
+    for block in function.block_ids() {
+        let here = lines(block);
+        edges.extend(here.windows(2).map(|pair| (pair[0], pair[1])));
+        let Some(last) = here.last() else {
+            continue;
+        };
+        // Blocks without lines are gone through.
+        let mut seen: BTreeSet<BlockId> = BTreeSet::new();
+        let mut work = program.block(block).successors.clone();
+        while let Some(next) = work.pop() {
+            match lines(next).first() {
+                Some(first) if first != last => {
+                    edges.insert((*last, *first));
+                }
+                Some(_) => {}
+                None if seen.insert(next) => work.extend(&program.block(next).successors),
+                None => {}
+            }
+        }
+    }
+    let from: BTreeSet<u32> = edges.iter().map(|(from, _)| *from).collect();
+    let mut shown = String::new();
+    for from in from {
+        let to = edges.iter().filter(|edge| edge.0 == from);
+        let to: Vec<String> = to.map(|(_, to)| to.to_string()).collect();
+        shown.push_str(&format!("{from}: {}\n", to.join(" ")));
+    }
+    shown
+}
+
+#[test]
+fn the_control_flow_of_figure_6() {
+    insta::assert_snapshot!(flow(FIGURE_5, "main"));
 }
