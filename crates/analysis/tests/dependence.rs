@@ -329,8 +329,15 @@ fn flow(text: &str, name: &str) -> String {
     let program = &analysis.program;
     let function = program.function(program.function_named(name).unwrap());
     let lines = |block: BlockId| {
-        let places = program.block(block).places();
-        let mut lines: Vec<u32> = places
+        let block = program.block(block);
+        // A jump over an `else` has the line of the `else`, which it does not execute.
+        let count = match block.successors.len() {
+            1 => block.instructions.len(),
+            _ => block.instructions.len() + 1,
+        };
+        let mut lines: Vec<u32> = block
+            .places()
+            .take(count)
             .map(|place| place.line)
             .filter(|line| *line > 0)
             .collect();
