@@ -181,32 +181,29 @@ impl CoverageRegion {
     /// Gives a module its counters before a program asks for them, so that they can be watched from the start. Nobody may
     /// be counting. `false` if they do not fit.
     pub fn reserve(&self, module: u64, count: u32) -> bool {
-        let used = self.read_u32(offset_of!(Header, used));
-        let Some(end) = used
-            .checked_add(count)
-            .filter(|end| *end <= self.capacity && module != 0)
-        else {
-            return false;
-        };
         for probe in 0..MODULES {
             let slot = (module as usize).wrapping_add(probe) % MODULES;
             let at = MODULE_OFFSET + slot * size_of::<Module>();
             let id = self.read_u64(at + offset_of!(Module, id));
-            if id == module {
+            if id == module && module != 0 {
                 return true;
             }
-            if id == 0 {
-                self.word(at + offset_of!(Module, first))
-                    .store(used + 1, Ordering::Release);
-                self.word(at + offset_of!(Module, count))
-                    .store(count, Ordering::Release);
-                self.word(offset_of!(Header, used))
-                    .store(end, Ordering::Release);
-                // SAFETY: inside the mapping, aligned as every field is.
-                let id = unsafe { &*self.memory.map.as_ptr().add(at).cast::<AtomicU64>() };
-                id.store(module, Ordering::Release);
-                return true;
+            if id != 0 {
+                continue;
             }
+            let used = self.read_u32(offset_of!(Header, used));
+            let end = used.checked_add(count).filter(|end| *end <= self.capacity);
+            let Some(end) = end.filter(|_| module != 0) else {
+                return false;
+            };
+            let set = |offset: usize, value: u32| self.word(offset).store(value, Ordering::Release);
+            set(offset_of!(Header, used), end);
+            set(at + offset_of!(Module, first), used + 1);
+            set(at + offset_of!(Module, count), count);
+            // SAFETY: inside the mapping, aligned as every field is.
+            let id = unsafe { &*self.memory.map.as_ptr().add(at).cast::<AtomicU64>() };
+            id.store(module, Ordering::Release);
+            return true;
         }
         false
     }
