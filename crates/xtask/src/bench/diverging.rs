@@ -29,12 +29,12 @@ const CUT: [(&[&str], &str); 12] = [
     (&["-b1234567890-"], "abc\n"),
 ];
 
-/// Conditions of the program with many divergences; each parts the versions in two ways.
-const CONDITIONS: usize = 5000;
+/// Conditions of the program with many divergences; each parts the versions in two ways, and so do all that come after it.
+const CONDITIONS: usize = 200;
 /// Conditions in one function.
 const PART: usize = 50;
 /// How long it is compared.
-const TIME: Duration = Duration::from_secs(300);
+const TIME: Duration = Duration::from_secs(150);
 
 impl Bench<'_> {
     pub(super) fn diverging(&self, text: &mut String) -> Result<()> {

@@ -138,7 +138,7 @@ impl Observer for Watcher {
     }
 
     fn found(&mut self, cluster: &Cluster) {
-        self.announce(&report::headline(cluster));
+        self.announce_one_of_many(&report::headline(cluster));
     }
 
     fn stop(&self) -> bool {

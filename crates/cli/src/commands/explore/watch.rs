@@ -31,6 +31,9 @@ pub fn interrupt() {
 
 /// Plain lines of progress come no more often than this.
 const LINES: Duration = Duration::from_secs(30);
+/// Of many things that are found, those that are said at once, and the one that says that there are more.
+const MOST_ANNOUNCED: u32 = 12;
+const LAST_ANNOUNCED: u32 = MOST_ANNOUNCED + 1;
 
 /// Finding → its directory.
 pub type Kept = BTreeMap<String, PathBuf>;
@@ -42,6 +45,7 @@ pub struct Watcher {
     is_terminal: bool,
     started: Instant,
     last_line: Instant,
+    announced: u32,
     time: Option<Duration>,
     /// The first thing that could not be written.
     error: Option<ArchiveError>,
@@ -67,6 +71,7 @@ impl Watcher {
             is_terminal,
             started: Instant::now(),
             last_line: Instant::now(),
+            announced: 0,
             time,
             error: None,
         }
@@ -139,6 +144,16 @@ impl Watcher {
     pub fn announce(&self, line: &str) {
         self.bar
             .suspend(|| console::print_error(&format!("{line}\n")));
+    }
+
+    /// Shows one of many lines that stay: the first ones, for all are in the report.
+    pub fn announce_one_of_many(&mut self, line: &str) {
+        self.announced += 1;
+        match self.announced {
+            1..=MOST_ANNOUNCED => self.announce(line),
+            LAST_ANNOUNCED => self.announce("… more are counted, and in the report"),
+            _ => {}
+        }
     }
 
     /// Shows a finding in the program with this index and keeps it.

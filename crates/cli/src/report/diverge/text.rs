@@ -1,5 +1,6 @@
 //! The comparison for people.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use parallax_engine::compare::{Difference, Line, end_in_words};
@@ -17,6 +18,39 @@ use crate::size::{counted, show_count};
 
 /// Lines of an output that are shown of each difference.
 const LINES: usize = 8;
+/// What the first line says of a cluster, the gravest first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Said {
+    Regression,
+    Difference,
+    Intended,
+    Fixed,
+    Both,
+}
+
+impl Said {
+    fn of(cluster: &Cluster) -> Said {
+        match (cluster.class(), cluster.shown.golden) {
+            (Class::Both, _) => Said::Both,
+            (Class::Fixed, _) => Said::Fixed,
+            (_, Some(Golden::Intended)) => Said::Intended,
+            (Class::Regression, _) | (_, Some(Golden::Regression)) => Said::Regression,
+            _ => Said::Difference,
+        }
+    }
+
+    fn with(self, count: u64) -> String {
+        let shown = show_count(count);
+        match self {
+            Said::Regression => Palette.bad(&counted(count, "regression")),
+            Said::Difference => Palette.warn(&counted(count, "difference")),
+            Said::Intended => Palette.good(&format!("{shown} intended")),
+            Said::Fixed => Palette.good(&format!("{shown} fixed")),
+            Said::Both => format!("{} that both versions have", counted(count, "error")),
+        }
+    }
+}
+
 /// Functions, and places that showed nothing, that are listed.
 const LISTED: usize = 8;
 
@@ -146,33 +180,14 @@ pub(super) fn verdict<'c>(clusters: impl IntoIterator<Item = &'c Cluster>) -> St
     if clusters.is_empty() {
         return Palette.good("nothing differs");
     }
-    let intended = |cluster: &Cluster| cluster.shown.golden == Some(Golden::Intended);
-    let regression = |cluster: &Cluster| {
-        !intended(cluster)
-            && (cluster.class() == Class::Regression
-                || cluster.shown.golden == Some(Golden::Regression))
-    };
-    let count = |is: &dyn Fn(&Cluster) -> bool| {
-        let found = clusters.iter().filter(|cluster| is(cluster));
-        found.count() as u64
-    };
-    let regressions = count(&regression);
-    let fixed = count(&|cluster| cluster.class() == Class::Fixed);
-    let intended = count(&intended);
-    let rest = clusters.len() as u64 - regressions - fixed - intended;
-    let mut parts = Vec::new();
-    if regressions > 0 {
-        parts.push(Palette.bad(&counted(regressions, "regression")));
+    let mut counts: BTreeMap<Said, u64> = BTreeMap::new();
+    for cluster in clusters {
+        *counts.entry(Said::of(cluster)).or_default() += 1;
     }
-    if rest > 0 {
-        parts.push(Palette.warn(&counted(rest, "difference")));
-    }
-    if intended > 0 {
-        parts.push(Palette.good(&format!("{} intended", show_count(intended))));
-    }
-    if fixed > 0 {
-        parts.push(Palette.good(&format!("{} fixed", show_count(fixed))));
-    }
+    let parts: Vec<String> = counts
+        .into_iter()
+        .map(|(said, count)| said.with(count))
+        .collect();
     parts.join(", ")
 }
 

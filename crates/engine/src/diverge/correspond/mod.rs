@@ -13,6 +13,7 @@ mod lines;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use parallax_abi::SiteKind;
+use parallax_abi::entry::symbol::MODEL_PREFIX;
 
 use crate::explore::frontier::mix;
 use crate::sites::ModuleSites;
@@ -310,6 +311,8 @@ impl Finder<'_> {
         };
         names.extend(alone(self.old, &olds));
         names.extend(alone(self.new, &news));
+        // What we put in place of library functions is not the program's.
+        names.retain(|name| !name.starts_with(MODEL_PREFIX));
         names.sort();
         names.dedup();
         names
