@@ -196,6 +196,8 @@ pub mod symbol {
     /// Prefix of a libc function that the runtime models: uses of `strlen` become
     /// uses of `__plx_m_strlen`.
     pub const MODEL_PREFIX: &str = "__plx_m_";
+    /// Where the debug information of models says that they come from.
+    pub const MODEL_SOURCES: &str = "parallax/runtime/models/";
     /// C string: path of the plain program, run instead when tracing is impossible.
     pub const PLAIN_PATH: &str = "__plx_plain_path";
     /// `unsigned`: not 0 while accesses through concrete addresses are events.

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use object::{Object, ObjectSection};
+use parallax_abi::entry::symbol::MODEL_SOURCES;
 use parallax_abi::{SiteId, SiteKind};
 use parallax_record::{
     FunctionSites, Kind, RecordError, SECTION, Site, SiteTable, SitesMeta, frames,
@@ -177,9 +178,8 @@ impl SiteMap {
 
     /// Whether a site is in a model of a library function, and so not in the program.
     pub fn is_model(&self, id: SiteId) -> bool {
-        /// As the debug information of the models names them.
-        const SOURCES: &str = "parallax/runtime/models/";
-        self.get(id).is_some_and(|view| view.file.contains(SOURCES))
+        self.get(id)
+            .is_some_and(|view| view.file.contains(MODEL_SOURCES))
     }
 
     pub fn len(&self) -> usize {

@@ -32,6 +32,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use parallax_abi::SiteId;
+use parallax_abi::entry::symbol::MODEL_SOURCES;
 use parallax_abi::trace::{Event, EventKind, LossKind, SourceKind};
 use parallax_engine::run::Outcome;
 use parallax_engine::selfcheck::Summary;
@@ -45,9 +46,6 @@ pub use text::{Detail, render as render_text};
 
 /// Version of the form of JSON reports.
 pub const SCHEMA: u32 = 1;
-
-/// Sources of the models, as their debug information names them.
-const MODEL_SOURCES: &str = "parallax/runtime/models/";
 
 /// Everything that a report is made from.
 pub struct Report<'a> {

@@ -13,7 +13,7 @@ mod lines;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use parallax_abi::SiteKind;
-use parallax_abi::entry::symbol::MODEL_PREFIX;
+use parallax_abi::entry::symbol::MODEL_SOURCES;
 
 use crate::explore::frontier::mix;
 use crate::sites::ModuleSites;
@@ -287,6 +287,8 @@ impl Finder<'_> {
 
     /// Functions that are not the same block by block.
     fn changed(&self, pairs: &[(usize, usize)]) -> Vec<String> {
+        // What we put in place of library functions is not the program's.
+        let is_own = |function: &Function| !function.file.contains(MODEL_SOURCES);
         let mut names = Vec::new();
         let sites =
             |function: &Function| function.blocks.iter().map(|b| b.site).collect::<Vec<_>>();
@@ -298,7 +300,7 @@ impl Finder<'_> {
                 true => sites(one) == sites(other),
                 false => self.same_text(one, other),
             };
-            if !is_same {
+            if !is_same && is_own(other) {
                 names.push(other.name.clone());
             }
         }
@@ -306,13 +308,11 @@ impl Finder<'_> {
         let news: HashSet<usize> = pairs.iter().map(|(_, new)| *new).collect();
         let alone = |code: &Code, known: &HashSet<usize>| -> Vec<String> {
             let numbered = code.functions.iter().enumerate();
-            let alone = numbered.filter(|(at, _)| !known.contains(at));
+            let alone = numbered.filter(|(at, one)| !known.contains(at) && is_own(one));
             alone.map(|(_, function)| function.name.clone()).collect()
         };
         names.extend(alone(self.old, &olds));
         names.extend(alone(self.new, &news));
-        // What we put in place of library functions is not the program's.
-        names.retain(|name| !name.starts_with(MODEL_PREFIX));
         names.sort();
         names.dedup();
         names
