@@ -178,7 +178,11 @@ fn every_command_is_in_the_book_or_the_readme() {
     for command in CommandLine::command().get_subcommands() {
         let name = command.get_name();
         if !command.is_hide_set() && name != "help" && name != "cc" {
-            assert!(all.contains(&format!("parallax {name}")), "{name}");
+            let is_there = all.contains(&format!("parallax {name}"));
+            assert!(
+                is_there,
+                "docs/book/src/commands.md does not list parallax {name}"
+            );
         }
     }
 }

@@ -102,6 +102,17 @@ pub fn title(found: &Finding) -> String {
     parts.join(", ")
 }
 
+/// Likewise, with the guilty hunk, which tells findings of one title apart.
+pub fn title_and_place(report: &PatchReport, found: &Finding) -> String {
+    let title = title(found);
+    match report.hunks(found).first() {
+        Some((hunk, _)) if !title.contains(&hunk.file) => {
+            format!("{title}, from {}:{}", hunk.file, hunk.new.first.max(1))
+        }
+        _ => title,
+    }
+}
+
 /// The one place that a finding is shown at: its guilty hunk, where the error is, or where the versions part. Without any of these the
 /// first hunk of the patch, since readers want one.
 pub fn spot(report: &PatchReport, found: &Finding) -> (String, u32) {

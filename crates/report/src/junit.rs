@@ -49,7 +49,7 @@ fn finding(report: &PatchReport, found: &Finding) -> TestCase {
         status.set_type(found.class.name()).set_message(title);
         status.set_description(text.clone());
     }
-    let name = format!("{} {}", found.id, headline::title(found));
+    let name = format!("{} {}", found.id, headline::title_and_place(report, found));
     let mut case = named(TestCase::new(name, status), &found.program);
     if !fails {
         case.set_system_out(text);

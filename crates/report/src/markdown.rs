@@ -108,7 +108,7 @@ fn finding(report: &PatchReport, found: &Finding) -> String {
     let mut text = format!(
         "\n<details{open}>\n<summary>{mark} <b>{}</b>: {}</summary>\n\n",
         html(&found.program),
-        html(&headline::title(found))
+        html(&headline::title_and_place(report, found))
     );
     let _ = writeln!(text, "{}", found.class.explained());
     if let Some(accepted) = &found.accepted {

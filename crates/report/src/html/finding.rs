@@ -37,7 +37,7 @@ pub fn card(page: &mut String, report: &PatchReport, found: &Finding) {
         found.class.name(),
         escaped(&found.id),
         escaped(&found.program),
-        escaped(&headline::title(found)),
+        escaped(&headline::title_and_place(report, found)),
         found.class.explained(),
     );
     remarks(page, found);
