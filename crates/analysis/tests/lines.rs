@@ -95,7 +95,8 @@ fn every_line_is_code_or_says_why_not() {
     let [file] = file[..] else {
         panic!("one file: {file:?}");
     };
-    let texts = Texts::from([(file.to_owned(), SourceText::new(TEXT))]);
+    let mut texts = Texts::new();
+    texts.insert(file.to_owned(), SourceText::new(TEXT));
     let mut golden = String::new();
     for (number, line) in (1..).zip(TEXT.lines()) {
         let status = describe(&lines.status(file, number, &texts));

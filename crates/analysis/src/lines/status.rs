@@ -1,5 +1,6 @@
 //! What a line of a source file is to a program: code, or why not.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 
 use super::Lines;
@@ -54,7 +55,50 @@ impl Why {
 }
 
 /// The texts of a program's files, by normalised name.
-pub type Texts = HashMap<String, SourceText>;
+#[derive(Debug, Default)]
+pub struct Texts {
+    files: HashMap<String, SourceText>,
+    /// Where words occur: file and line. A patch can change thousands of macros, and each is looked for everywhere.
+    words: OnceCell<HashMap<String, Vec<(String, u32)>>>,
+}
+
+impl Texts {
+    pub fn new() -> Texts {
+        Texts::default()
+    }
+
+    pub fn contains_key(&self, file: &str) -> bool {
+        self.files.contains_key(file)
+    }
+
+    pub fn get(&self, file: &str) -> Option<&SourceText> {
+        self.files.get(file)
+    }
+
+    pub fn insert(&mut self, file: String, text: SourceText) {
+        self.words = OnceCell::new();
+        self.files.insert(file, text);
+    }
+
+    /// Lines that a word occurs in.
+    fn mentions(&self, word: &str) -> &[(String, u32)] {
+        let words = self.words.get_or_init(|| {
+            let mut words: HashMap<String, Vec<(String, u32)>> = HashMap::new();
+            for (file, source) in &self.files {
+                for (number, line) in source.lines() {
+                    let found = line.code.split(|character| !is_name(character));
+                    let found: BTreeSet<&str> = found.filter(|word| !word.is_empty()).collect();
+                    for word in found {
+                        let places = words.entry(word.to_owned()).or_default();
+                        places.push((file.clone(), number));
+                    }
+                }
+            }
+            words
+        });
+        words.get(word).map_or(&[], Vec::as_slice)
+    }
+}
 
 impl Lines {
     /// What a line is. `file` is a name of the program's if it has one for the file; `texts` should have all files in which
@@ -147,39 +191,31 @@ impl Lines {
         let mut known: BTreeSet<String> = wanted.iter().cloned().collect();
         let mut uses = BTreeSet::new();
         while let Some(name) = wanted.pop() {
-            for (file, source) in texts {
-                for (number, line) in source.lines() {
-                    if !mentions(&line.code, &name) {
-                        continue;
+            for (file, number) in texts.mentions(&name) {
+                let Some(source) = texts.get(file) else {
+                    continue;
+                };
+                let Some(line) = source.line(*number) else {
+                    continue;
+                };
+                match &line.macro_name {
+                    Some(user) if *user == name => {}
+                    Some(user) => {
+                        if known.insert(user.clone()) {
+                            wanted.push(user.clone());
+                        }
                     }
-                    match &line.macro_name {
-                        Some(user) if *user == name => {}
-                        Some(user) => {
-                            if known.insert(user.clone()) {
-                                wanted.push(user.clone());
-                            }
-                        }
-                        None if line.is_directive => {}
-                        None => {
-                            let statement = source.statement(number);
-                            let place = std::iter::once(number)
-                                .chain(statement)
-                                .find(|number| !self.blocks(file, *number).is_empty());
-                            uses.extend(place.map(|number| (file.clone(), number)));
-                        }
+                    None if line.is_directive => {}
+                    None => {
+                        let statement = source.statement(*number);
+                        let place = std::iter::once(*number)
+                            .chain(statement)
+                            .find(|number| !self.blocks(file, *number).is_empty());
+                        uses.extend(place.map(|number| (file.clone(), number)));
                     }
                 }
             }
         }
         uses.into_iter().collect()
     }
-}
-
-/// Whether a name occurs in a text as a whole word.
-fn mentions(text: &str, name: &str) -> bool {
-    text.match_indices(name).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + name.len()..].chars().next();
-        !before.is_some_and(is_name) && !after.is_some_and(is_name)
-    })
 }

@@ -281,9 +281,32 @@ fn changed_lines(
 
 /// Whether a changed file can have code of C programs in it.
 pub fn is_source(file: &str) -> bool {
-    const ENDINGS: [&str; 12] = [
-        "c", "h", "y", "l", "def", "inc", "cc", "cpp", "cxx", "hh", "hpp", "in",
+    const ENDINGS: [&str; 11] = [
+        "c", "h", "y", "l", "def", "inc", "cc", "cpp", "cxx", "hh", "hpp",
     ];
+    // What a header is made from has code; a `Makefile.in` has none.
+    let file = file.strip_suffix(".in").unwrap_or(file);
     let ending = file.rsplit_once('.').map(|(_, ending)| ending);
     ending.is_some_and(|ending| ENDINGS.contains(&ending))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_source;
+
+    #[test]
+    fn templates_of_headers_are_sources_and_those_of_makefiles_are_not() {
+        for file in ["src/a.c", "lib/config.h.in", "lib/stdio.in.h", "parse.y"] {
+            assert!(is_source(file), "{file}");
+        }
+        for file in [
+            "Makefile.in",
+            "lib/Makefile.am",
+            "configure",
+            "po/x.in",
+            "README",
+        ] {
+            assert!(!is_source(file), "{file}");
+        }
+    }
 }

@@ -18,7 +18,7 @@ use super::search::say;
 use super::{build, patch, shared};
 use crate::exit::Exit;
 use crate::failure::Failure;
-pub use touching::{Seed, Touching, touching};
+pub use touching::{Changed, Seed, Touching, touching, touching_code};
 pub use version::{Version, texts};
 
 /// Two builds with the patch between them.
@@ -69,13 +69,16 @@ impl Pair {
     ) -> Result<Pair, Failure> {
         let Some(old) = selected.old else {
             let message = "versions are compared between two revisions, as in HEAD~1..HEAD";
-            return Err(Failure::new(Exit::Usage, message));
+            return Err(Failure::new(Exit::Usage, message).hint(
+                "HEAD~1..HEAD is the last commit, HEAD.. are your uncommitted changes, main...topic a branch",
+            ));
         };
         let new = selected.new;
         if old.id == new.id {
             let message = format!("{} and {} are the same", old.label, new.label);
-            return Err(Failure::new(Exit::Usage, message)
-                .hint("without a range, uncommitted changes are compared with HEAD"));
+            return Err(Failure::new(Exit::Usage, message).hint(
+                "give two that differ, as in HEAD~1..HEAD; HEAD.. are your uncommitted changes",
+            ));
         }
         let source = project.config.source.clone();
         let is_wanted = |file: &str| patch::is_source(file) && source.counts(file);

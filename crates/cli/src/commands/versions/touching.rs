@@ -46,8 +46,34 @@ pub struct Touching {
 /// Changed code that ran: in which version, and which counter.
 type Ran = BTreeSet<(bool, Counter)>;
 
+/// Counters of the code that a patch changes in a program, in both versions.
+pub struct Changed {
+    code: Both<HashSet<Counter>>,
+}
+
+impl Changed {
+    pub fn new(pair: &Pair, subject: &Subject) -> Result<Changed, Failure> {
+        Ok(Changed {
+            code: Both {
+                old: changed_code(pair, subject, Version::Old)?,
+                new: changed_code(pair, subject, Version::New)?,
+            },
+        })
+    }
+}
+
 /// Finds the scenarios of a program that run changed code. What scenarios run is measured where that is not known.
 pub fn touching(store: &Store, pair: &Pair, subject: &Subject) -> Result<Touching, Failure> {
+    touching_code(store, pair, subject, &Changed::new(pair, subject)?)
+}
+
+/// Likewise, for who asks again and again.
+pub fn touching_code(
+    store: &Store,
+    pair: &Pair,
+    subject: &Subject,
+    changed: &Changed,
+) -> Result<Touching, Failure> {
     let listed = store.list(&Filter {
         program: Some(subject.name.as_bytes().into()),
         origins: KEPT.to_vec(),
@@ -60,7 +86,7 @@ pub fn touching(store: &Store, pair: &Pair, subject: &Subject) -> Result<Touchin
     let mut ran: BTreeMap<String, Ran> = BTreeMap::new();
     let mut everything: BTreeMap<String, Ran> = BTreeMap::new();
     for version in [Version::New, Version::Old] {
-        let changed = changed_code(pair, subject, version)?;
+        let changed = changed.code.get(version);
         found.has_code |= !changed.is_empty();
         let is_new = version == Version::New;
         // Without code in this version, what runs there tells nothing; the new one is needed to tell scenarios apart.
