@@ -20,7 +20,7 @@ use parallax_capture::{Compiler, driver};
 use commands::{
     accept, amplify, analyse, annotate, build, cc, check, clean, completions, cover, coverage,
     diverge, doctor, explore, graph, init, interact, man, record, replay, scenario, scenarios,
-    schema, targets, trace, variant, why,
+    schema, targets, tests, trace, variant, why,
 };
 use console::Palette;
 use exit::Exit;
@@ -44,6 +44,7 @@ enum Command {
     Record(record::Arguments),
     Check(Box<check::Arguments>),
     Accept(accept::Arguments),
+    Tests(tests::Arguments),
     Amplify(Box<amplify::Arguments>),
     Explore(Box<explore::Arguments>),
     Cover(Box<cover::Arguments>),
@@ -96,6 +97,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Build(arguments) => build::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Accept(arguments) => accept::run(&arguments),
+        Command::Tests(arguments) => tests::run(&arguments),
         Command::Amplify(arguments) => amplify::run(&arguments),
         Command::Explore(arguments) => explore::run(&arguments),
         Command::Cover(arguments) => cover::run(&arguments),

@@ -14,6 +14,7 @@ pub mod build;
 pub mod config;
 pub mod delta;
 pub mod detect;
+pub mod idiom;
 pub mod pattern;
 pub mod programs;
 mod project;

@@ -33,6 +33,7 @@ mod search;
 mod shared;
 mod stored;
 pub mod targets;
+pub mod tests;
 pub mod trace;
 pub mod variant;
 pub mod versions;

@@ -7,6 +7,7 @@
 
 mod shell;
 mod template;
+pub mod verify;
 mod write;
 
 use std::path::Path;
@@ -23,6 +24,8 @@ pub struct Test<'t> {
     /// As people call it.
     pub title: &'t str,
     pub program: &'t Path,
+    /// Its name in the build tree, for tests that are to be run in others: they look for it there.
+    pub built_as: Option<&'t str>,
     pub scenario: &'t Scenario,
     /// What was observed.
     pub ending: &'t Ending,

@@ -21,6 +21,8 @@ pub struct Pieces {
     pub title: String,
     /// A word.
     pub program: Vec<u8>,
+    /// Its name in the build tree, if it is to be looked for.
+    pub built_as: Option<String>,
     /// Makes `$work` and lays out everything below `$root`.
     pub setup: Vec<u8>,
     /// Runs `$program`; sets `status`.
@@ -59,7 +61,11 @@ pub fn pieces(test: &Test<'_>) -> Result<Pieces, Unwritable> {
     Ok(Pieces {
         name: test.name.to_owned(),
         title: test.title.replace('\n', " "),
-        program: shell_quoted(path),
+        program: match test.built_as {
+            Some(name) => shell_quoted(name.as_bytes()),
+            None => shell_quoted(path),
+        },
+        built_as: test.built_as.map(str::to_owned),
         setup: setup(scenario),
         run: run(scenario),
         check: check(scenario, exit, &stdout),
@@ -265,19 +271,43 @@ fn check(scenario: &Scenario, exit: i32, stdout: &[u8]) -> Vec<u8> {
 }
 
 impl Pieces {
-    /// What finds the program: an argument, the environment, or where it was.
-    fn find_program(&self) -> Vec<u8> {
-        [b"program=${1:-${PROGRAM:-", &self.program[..], b"}}\n"].concat()
+    /// What finds the program: `given`, the environment, or where it was; in a build tree, wherever that is seen from here.
+    fn find_program(&self, given: &str, here: &str) -> Vec<u8> {
+        let Some(name) = &self.built_as else {
+            let given = format!("program=${{{given}");
+            let close = "}".repeat(given.matches("${").count());
+            let word = &self.program[..];
+            return [given.as_bytes(), word, close.as_bytes(), b"\n"].concat();
+        };
+        let word = String::from_utf8_lossy(&self.program);
+        let close = "}".repeat(given.matches("${").count() + 1);
+        format!(
+            "program=${{{given}{close}\n\
+             for top in \"${{abs_top_builddir:-.}}\" . .. ../.. \"{here}/..\" \"{here}/../..\"; do\n  \
+               [ -z \"$program\" ] && [ -x \"$top\"/{word} ] && program=$top/{word}\n\
+             done\n\
+             case $program in\n  \
+               '') echo \"where is {}? PROGRAM=... says so\" >&2; exit 99 ;;\n  \
+               /*) ;;\n  \
+               *) program=$(pwd)/$program ;;\n\
+             esac\n",
+            name.replace(['"', '`', '$', '\\'], "_"),
+        )
+        .into_bytes()
     }
 
     pub fn script(&self) -> Vec<u8> {
+        let place = match self.built_as {
+            Some(_) => "or in the build tree that this is run in",
+            None => "or where it was when this was made",
+        };
         let head = format!(
-            "#!/bin/sh\n# {}\n# The program is $1, $PROGRAM, or where it was when this was made.\n",
+            "#!/bin/sh\n# {}\n# The program is $1, $PROGRAM, {place}.\n",
             self.title
         );
         [
             head.as_bytes(),
-            &self.find_program(),
+            &self.find_program("1:-${PROGRAM:-", "$(dirname \"$0\")"),
             &self.setup,
             &self.run,
             &self.check,
@@ -287,7 +317,7 @@ impl Pieces {
 
     pub fn bats(&self) -> Vec<u8> {
         let title = self.title.replace(['"', '\\', '$', '`'], "_");
-        let program = [b"program=${PROGRAM:-", &self.program[..], b"}\n"].concat();
+        let program = self.find_program("PROGRAM:-", "$BATS_TEST_DIRNAME");
         // bats has a trap of its own.
         let lines = self.setup.split_inclusive(|byte| *byte == b'\n');
         let body: Vec<u8> = lines

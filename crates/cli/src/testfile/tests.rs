@@ -16,6 +16,7 @@ fn run(scenario: &Scenario, ending: &Ending) -> Output {
         name: "t",
         title: "sh reaches a.c:1",
         program: Path::new("/bin/sh"),
+        built_as: None,
         scenario,
         ending,
     };
@@ -105,6 +106,7 @@ fn what_a_script_cannot_do_is_said() {
             name: "t",
             title: "t",
             program: Path::new("/bin/sh"),
+            built_as: None,
             scenario,
             ending,
         };
@@ -133,6 +135,7 @@ fn a_test_for_bats_does_the_same_as_the_script() {
             name: "t",
             title: "sh \"reaches\" a.c:1",
             program: Path::new("/bin/sh"),
+            built_as: None,
             scenario: &scenario,
             ending,
         };
@@ -147,4 +150,49 @@ fn a_test_for_bats_does_the_same_as_the_script() {
     assert!(output.status.success(), "{output:?}");
     assert!(!run(&printed(b"y", 4)).status.success());
     assert!(!run(&printed(b"x", 5)).status.success());
+}
+
+#[test]
+fn a_test_finds_the_program_in_the_build_tree_that_it_is_run_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let (tests, src) = (folder.path().join("tests"), folder.path().join("src"));
+    fs::create_dir(&tests).unwrap();
+    fs::create_dir(&src).unwrap();
+    fs::write(src.join("prog"), "#!/bin/sh\necho \"$0 $1\"\n").unwrap();
+    fs::set_permissions(src.join("prog"), fs::Permissions::from_mode(0o755)).unwrap();
+    let scenario = Scenario {
+        argv: vec!["x".into()],
+        ..Scenario::default()
+    };
+    let ending = printed(b"/seen/elsewhere x\n", 0);
+    let test = Test {
+        name: "t",
+        title: "t",
+        program: Path::new("/seen/elsewhere"),
+        built_as: Some("src/prog"),
+        scenario: &scenario,
+        ending: &ending,
+    };
+    let script = tests.join("t.sh");
+    fs::write(&script, Format::Shell.write(&test).unwrap()).unwrap();
+    let run = |directory: &Path, name: &Path| {
+        let mut command = Command::new("/bin/sh");
+        command
+            .arg(name)
+            .current_dir(directory)
+            .env_remove("PROGRAM");
+        command.output().unwrap()
+    };
+    for (directory, name) in [
+        (folder.path(), Path::new("tests/t.sh")),
+        (&tests, Path::new("t.sh")),
+        (Path::new("/"), script.as_path()),
+    ] {
+        let output = run(directory, name);
+        assert!(output.status.success(), "{directory:?}: {output:?}");
+    }
+    fs::remove_file(src.join("prog")).unwrap();
+    let output = run(&tests, &script);
+    assert_eq!(output.status.code(), Some(99));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("where is src/prog?"));
 }

@@ -255,7 +255,7 @@ impl Repository {
         Ok(scratch)
     }
 
-    fn with_index(&self, index: &Path, words: &[&str]) -> Result<String, RevisionError> {
+    pub(super) fn with_index(&self, index: &Path, words: &[&str]) -> Result<String, RevisionError> {
         let mut command = command(&self.top);
         command.env("GIT_INDEX_FILE", index).args(words);
         Ok(String::from_utf8_lossy(&output(command)?).into_owned())

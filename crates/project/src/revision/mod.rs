@@ -5,6 +5,7 @@
 //! author and date are fixed, so that the same changes have the same name. Without git, the tree as it is
 //! is named by its content.
 
+mod addition;
 mod changes;
 mod copy;
 mod generated;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::project::{Project, ProjectError};
 use crate::tools::is_on_path;
+pub use addition::NewFile;
 pub use changes::{Change, Modified};
 use copy::Snapshot;
 pub use git::Repository;

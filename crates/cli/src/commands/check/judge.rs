@@ -24,6 +24,18 @@ pub struct Judged {
     pub program: String,
     pub cluster: Cluster,
     pub technique: Technique,
+    /// What it is called since an earlier run, if that is known.
+    pub id: Option<String>,
+}
+
+/// An input to be judged.
+pub struct Suspect<'s> {
+    pub scenario: &'s Scenario,
+    pub technique: Technique,
+    /// What is known by this name showed in an earlier run.
+    pub id: Option<&'s str>,
+    /// When it was found.
+    pub seconds: f64,
 }
 
 /// Judges inputs, each once.
@@ -48,13 +60,8 @@ impl<'j> Judge<'j> {
     }
 
     /// Judges an input of a program; whether it shows something that was not known.
-    pub fn look(
-        &mut self,
-        ready: &Ready,
-        scenario: &Scenario,
-        technique: Technique,
-        seconds: f64,
-    ) -> Result<bool, Failure> {
+    pub fn look(&mut self, ready: &Ready, suspect: &Suspect<'_>) -> Result<bool, Failure> {
+        let scenario = suspect.scenario;
         let name = &ready.subject.name;
         if !self.seen.insert(scenario_id(name.as_bytes(), scenario)) {
             return Ok(false);
@@ -78,15 +85,21 @@ impl<'j> Judge<'j> {
         if shown.class == Class::Both && !self.is_in_patch(&shown.problems) {
             return Ok(false);
         }
+        // Of other output nothing but where it comes from tells one difference from another, and that only a comparison knows: so the name
+        // of an earlier run is kept.
+        let id = suspect.id.filter(|id| id.starts_with(shown.class.name()));
         let cluster = Cluster {
-            key: key(&shown, None),
+            key: match id {
+                Some(id) => format!("{}|{id}", shown.key()),
+                None => key(&shown, None),
+            },
             scenario: scenario.clone(),
             shown,
             distance: 0,
             place: None,
             phase: Phase::Given,
             count: 1,
-            seconds,
+            seconds: suspect.seconds,
         };
         let mut list = self.list.iter_mut();
         let known = list.find(|one| one.program == *name && one.cluster.key == cluster.key);
@@ -103,7 +116,8 @@ impl<'j> Judge<'j> {
                 self.list.push(Judged {
                     program: name.clone(),
                     cluster,
-                    technique,
+                    technique: suspect.technique,
+                    id: id.map(str::to_owned),
                 });
                 Ok(true)
             }

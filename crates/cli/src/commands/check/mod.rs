@@ -5,16 +5,17 @@ mod judge;
 mod schedule;
 mod screen;
 mod suite;
+mod together;
 mod turns;
 mod work;
 
 use std::time::{Duration, Instant};
 
-use parallax_project::{Selected, Selection, accepted};
+use parallax_project::{Project, Selected, Selection, accepted};
 use parallax_report::model::Phase;
 use parallax_report::{PatchReport, kept};
 
-use super::explore::watch;
+use super::explore::watch::{self, Watcher};
 use super::formats::FormatArguments;
 use super::means::Running;
 use super::patch::{Scope, is_source};
@@ -27,7 +28,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::parse_time;
 use suite::Recorded;
-use work::{Orders, Work};
+pub use work::{Orders, Thing, Work};
 
 /// Check a patch: does it change behaviour, bring errors, and do tests run it?
 ///
@@ -40,6 +41,7 @@ Examples:
   parallax check                          # what this branch adds to its upstream branch, uncommitted changes included
   parallax check HEAD~1..HEAD --budget 1m # the last commit
   parallax check main...topic             # a branch since it left main
+  parallax check --format html,sarif -o out/   # the report in files, too; parallax report writes it again
   git bisect start BAD GOOD && git bisect run parallax check GOOD..HEAD
 
 --budget is the time for searching; building the versions and running the tests once come before it, and are kept for the next
@@ -91,17 +93,8 @@ fn check(arguments: &Arguments) -> Result<Exit, Failure> {
     let project = arguments.project.find()?;
     let accepted = accepted::read(&project.root)?;
     let mut notes = Vec::new();
-    let selected = match &arguments.range {
-        Some(range) => project.select(&Selection::Words(range.clone()))?,
-        None => {
-            let usual = project.usual_patch(is_source)?;
-            if let Some(note) = usual.note {
-                say(&note);
-                notes.push(note);
-            }
-            usual.selected
-        }
-    };
+    let (selected, note) = select(&project, arguments.range.as_deref())?;
+    notes.extend(note);
     let golden = match &arguments.golden {
         Some(word) => Some(project.select(&Selection::Words(word.clone()))?.new),
         None => None,
@@ -126,7 +119,10 @@ fn check(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut scope = Scope::of_patch(&pair.project, &pair.builds.old.revision, &pair.builds.new)?;
     let is_changed = |name: &str| subjects.iter().any(|subject| subject.name == name);
     scope.subjects.retain(|subject| is_changed(&subject.name));
+    let mut watcher = Watcher::new(Vec::new(), None);
+    watcher.tell("which changed lines do the tests run?".to_owned());
     let found = scope.find(Some(&store))?;
+    watcher.finish(&[])?;
     let mut work = Work::new(&orders, &pair, &store, subjects, &scope, &found)?;
     let before = [
         ("build", built + began.elapsed() - recorded, "both versions"),
@@ -152,6 +148,22 @@ fn check(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(exit)
 }
 
+/// The revisions that a range means, or that are meant without one; why, where that is not plain.
+pub fn select(
+    project: &Project,
+    range: Option<&str>,
+) -> Result<(Selected, Option<String>), Failure> {
+    if let Some(range) = range {
+        let selected = project.select(&Selection::Words(range.to_owned()))?;
+        return Ok((selected, None));
+    }
+    let usual = project.usual_patch(is_source)?;
+    if let Some(note) = &usual.note {
+        say(note);
+    }
+    Ok((usual.selected, usual.note))
+}
+
 /// Says what is looked at, before it takes time.
 fn announce(selected: &Selected) {
     if let Some(old) = &selected.old {
@@ -160,7 +172,7 @@ fn announce(selected: &Selected) {
     }
 }
 
-/// Prints the report.
+/// Keeps and writes the report.
 fn finish(
     arguments: &Arguments,
     mut report: PatchReport,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::console::{self, Live, Palette, shorten};
-use crate::size::{counted, show_time};
+use crate::size::counted;
 
 /// Plain lines come no more often than this, unless something happens.
 const LINES: Duration = Duration::from_secs(30);
@@ -159,8 +159,7 @@ impl Screen {
     }
 
     fn time(&self) -> String {
-        let seconds = self.elapsed().as_secs();
-        format!("{}:{:02}", seconds / 60, seconds % 60)
+        clock(self.elapsed())
     }
 
     /// What there is to show of everything.
@@ -187,7 +186,7 @@ impl Screen {
             shown.covered,
             counted(shown.lines, "changed line"),
             counted(runs, "execution"),
-            show_time(Duration::from_secs(left.as_secs())),
+            clock(left),
         )
     }
 
@@ -207,7 +206,7 @@ impl Screen {
             };
             let time = match row.spent.is_zero() {
                 true => String::new(),
-                false => show_time(Duration::from_secs(row.spent.as_secs())),
+                false => clock(row.spent),
             };
             let gave = shorten(&row.gave, width.saturating_sub(40));
             let _ = write!(text, "\n {mark} {:<28}{time:>7}  {gave}", row.name);
@@ -229,10 +228,16 @@ impl Screen {
         *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         let shown = self.shown().clone();
         let running = shown.rows.iter().find(|row| row.state == RowState::Running);
-        let name = running.map_or("", |row| row.name);
+        let name = running.map_or(shown.line.as_str(), |row| row.name);
         let status = self.status(&shown);
         console::print_error(&format!("{:>6}  {name}: {status}\n", self.time()));
     }
+}
+
+/// `2:05`.
+fn clock(time: Duration) -> String {
+    let seconds = time.as_secs_f64().round() as u64;
+    format!("{}:{:02}", seconds / 60, seconds % 60)
 }
 
 impl Live for Screen {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_report::model::{Moment, Phase};
 
-use super::schedule::{Gain, Schedule};
+use super::schedule::{Gain, Schedule, Slice};
 use super::screen::Screen;
 use super::work::Work;
 use crate::commands::diverge::{self, Accused, Blame};
@@ -22,11 +22,17 @@ enum Search {
     Compare,
     Cover,
     Amplify,
+    Interact,
 }
 
 impl Search {
     /// In the order of their first slices: what can be seen comes first.
-    const ALL: [Search; 3] = [Search::Compare, Search::Cover, Search::Amplify];
+    const ALL: [Search; 4] = [
+        Search::Compare,
+        Search::Cover,
+        Search::Amplify,
+        Search::Interact,
+    ];
 
     /// What it does, for people.
     fn name(self) -> &'static str {
@@ -34,6 +40,7 @@ impl Search {
             Search::Compare => "compare the versions",
             Search::Cover => "reach lines no test runs",
             Search::Amplify => "make changed code fail",
+            Search::Interact => "run changes together",
         }
     }
 
@@ -43,6 +50,7 @@ impl Search {
             Search::Compare => "diverge",
             Search::Cover => "cover",
             Search::Amplify => "amplify",
+            Search::Interact => "interact",
         }
     }
 
@@ -51,12 +59,18 @@ impl Search {
         match self {
             Search::Compare | Search::Cover => 0.25,
             Search::Amplify => 0.15,
+            Search::Interact => 0.05,
         }
     }
 }
 
-/// Share of the time that is kept for finding the hunks that findings come from.
+/// Share of the time that is kept for finding the hunks that findings come from; of a short time more, because building takes as long as
+/// it takes.
 const BLAMING: f64 = 0.1;
+const MOST_BLAMING: f64 = 0.3;
+const ENOUGH_BLAMING: Duration = Duration::from_secs(10);
+/// Of patches with more hunks it is not looked for: there would be no time to leave out enough of them.
+const MOST_HUNKS: usize = 150;
 /// A slice is no shorter, whatever is kept for later.
 const SHORTEST: Duration = Duration::from_millis(100);
 
@@ -94,11 +108,16 @@ pub fn search(work: &mut Work<'_>, budget: Duration, blames: bool) -> Result<Cam
     let title = format!("parallax check {}", work.pair.range());
     let screen = Screen::open(title, budget, &Search::ALL.map(Search::name));
     let mut turns = Turns {
-        work,
         screen: &screen,
         schedule: Schedule::new(budget, &Search::ALL.map(Search::share)),
         started: Instant::now(),
-        reserve: budget.mul_f64(if blames { BLAMING } else { 0.0 }),
+        reserve: match blames && (2..=MOST_HUNKS).contains(&work.pair.patch.hunks.len()) {
+            true => ENOUGH_BLAMING
+                .max(budget.mul_f64(BLAMING))
+                .min(budget.mul_f64(MOST_BLAMING)),
+            false => Duration::ZERO,
+        },
+        work,
         paused: Duration::ZERO,
         tallies: [Tally::default(); Search::ALL.len()],
         timeline: Vec::new(),
@@ -159,20 +178,23 @@ impl Turns<'_, '_> {
                 break;
             };
             let most = left.saturating_sub(self.reserve).max(SHORTEST);
-            self.turn(slice.phase, slice.time.min(most))?;
+            let time = slice.time.min(most);
+            self.turn(Slice { time, ..slice })?;
         }
         Ok(found)
     }
 
-    fn turn(&mut self, phase: usize, time: Duration) -> Result<(), Failure> {
+    fn turn(&mut self, slice: Slice) -> Result<(), Failure> {
+        let Slice { phase, time } = slice;
         let search = Search::ALL[phase];
         self.screen.begin(phase);
         let gain = match search {
             Search::Compare => self.work.compare(time)?,
             Search::Cover => self.work.cover(time)?,
             Search::Amplify => self.work.amplify(time)?,
+            Search::Interact => self.work.interact(time)?,
         };
-        self.schedule.took(phase, gain);
+        self.schedule.took(slice, gain);
         let tally = &mut self.tallies[phase];
         tally.add(gain);
         let gave = gave(self.work, search, tally.found);
@@ -184,6 +206,13 @@ impl Turns<'_, '_> {
     /// Finds the hunks that findings come from. The build that this needs is no search, and is not paid for by the searches.
     fn blame(&mut self, time: Duration) -> Result<Blames, Failure> {
         if self.work.found() == 0 {
+            return Ok(Blames::new());
+        }
+        let hunks = self.work.pair.patch.hunks.len();
+        if hunks > MOST_HUNKS {
+            say(&format!(
+                "the patch has {hunks} hunks: which of them findings come from is not looked for; parallax diverge does"
+            ));
             return Ok(Blames::new());
         }
         let began = Instant::now();
@@ -240,7 +269,7 @@ fn gave(work: &Work<'_>, search: Search, found: u64) -> String {
                 ),
             }
         }
-        Search::Amplify => findings,
+        Search::Amplify | Search::Interact => findings,
     }
 }
 
@@ -261,10 +290,10 @@ fn covered_lines(work: &Work<'_>) -> (u64, u64) {
 
 /// Finds the hunks that everything comes from that was found.
 fn blame(work: &Work<'_>, time: Duration) -> Result<Blames, Failure> {
-    let all = work.clusters();
+    let all = work.shown();
     let mut named: Vec<(&str, &Cluster)> = Vec::new();
-    for (subject, clusters) in &all {
-        let clusters = clusters.iter().map(|(cluster, _)| cluster);
+    for (subject, things) in &all {
+        let clusters = things.iter().map(|thing| &thing.cluster);
         named.extend(clusters.map(|cluster| (subject.name.as_str(), cluster)));
     }
     let accused: Vec<Accused<'_>> = named

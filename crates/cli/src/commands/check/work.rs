@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::explore::Ended;
-use parallax_report::model::Technique;
+use parallax_report::model::{Interaction, Technique};
+use parallax_scenario::Scenario;
 use parallax_store::Store;
 
-use super::judge::Judge;
+use super::judge::{Judge, Suspect};
 use super::schedule::Gain;
 use crate::commands::amplify::{self, Chosen};
 use crate::commands::cover::{self, Covering};
@@ -18,16 +19,19 @@ use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Found, Scope};
 use crate::commands::search::{Budget, End, say};
 use crate::commands::stored;
-use crate::commands::versions::{Pair, Seed, Subject, Touching, touching};
+use crate::commands::versions::{Changed, Pair, Seed, Subject, Touching, touching_code};
 use crate::console;
 use crate::failure::Failure;
 use crate::report::diverge::project::headline;
 
+/// Time for the comparison of one program: no less.
+const LEAST_PART: Duration = Duration::from_secs(3);
 /// Time for the search for one target: no less, or it comes to nothing; no more, or others never have their turn.
 const LEAST_EACH: Duration = Duration::from_secs(2);
 const MOST_EACH: Duration = Duration::from_secs(30);
-/// Inputs that showed something before are run again first, for one part in so many of the time at most.
+/// Inputs that showed something before are run again first, for one part in so many of the time at most, or a few seconds.
 const KNOWN: u32 = 10;
+const LEAST_KNOWN: Duration = Duration::from_secs(3);
 
 /// What the commands are asked that do the work.
 pub struct Orders {
@@ -54,6 +58,15 @@ impl Orders {
     }
 }
 
+/// Something that inputs show.
+pub struct Thing {
+    /// The same in every run.
+    pub id: String,
+    pub cluster: Cluster,
+    /// Who found it first.
+    pub technique: Technique,
+}
+
 /// Tests that are amplified together.
 struct Batch {
     chosen: Chosen,
@@ -73,9 +86,17 @@ pub struct Work<'w> {
     /// Of each program: the scenarios that run changed code.
     pub touching: BTreeMap<String, Touching>,
     is_touching_old: bool,
+    /// Of each program: what the patch changes.
+    changed: BTreeMap<String, Changed>,
+    /// The program whose turn it is to be compared first.
+    first_part: usize,
     batches: Vec<Batch>,
     amplified: BTreeSet<String>,
+    /// By program and what it shows: the changes that an input executed.
+    pub interactions: BTreeMap<(String, String), Interaction>,
     begun: Instant,
+    /// Whether what is found is reported only in the end.
+    pub is_quiet: bool,
 }
 
 impl<'w> Work<'w> {
@@ -97,9 +118,15 @@ impl<'w> Work<'w> {
             false,
         )?;
         let mut comparing = diverge::Campaign::new(&orders.diverge, pair, store, journal);
+        let mut watcher = Watcher::new(Vec::new(), None);
         for subject in &subjects {
+            watcher.tell(format!(
+                "making variants of {} that can be searched",
+                subject.name
+            ));
             comparing.prepare(subject);
         }
+        watcher.tell("which tests run changed code?".to_owned());
         let budget = each(LEAST_EACH);
         let campaign = cover::Campaign::new(&orders.cover, budget, store, scope, found)?;
         let mut work = Work {
@@ -119,11 +146,16 @@ impl<'w> Work<'w> {
             judge: Judge::new(&orders.diverge, pair),
             touching: BTreeMap::new(),
             is_touching_old: true,
+            changed: BTreeMap::new(),
+            first_part: 0,
             batches: Vec::new(),
             amplified: BTreeSet::new(),
+            interactions: BTreeMap::new(),
             begun: Instant::now(),
+            is_quiet: false,
         };
         work.find_touching()?;
+        watcher.finish(&[])?;
         work.begun = Instant::now();
         Ok(work)
     }
@@ -137,7 +169,15 @@ impl<'w> Work<'w> {
     fn find_touching(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_touching_old) {
             for subject in &self.subjects {
-                let found = touching(self.store, self.pair, subject)?;
+                let name = &subject.name;
+                if !self.changed.contains_key(name) {
+                    let changed = Changed::new(self.pair, subject)?;
+                    self.changed.insert(name.clone(), changed);
+                }
+                let Some(changed) = self.changed.get(name) else {
+                    continue;
+                };
+                let found = touching_code(self.store, self.pair, subject, changed)?;
                 self.touching.insert(subject.name.clone(), found);
             }
         }
@@ -151,27 +191,41 @@ impl<'w> Work<'w> {
         (compared.sum::<usize>() + self.judge.list.len()) as u64
     }
 
-    /// Everything that inputs showed, of each program, each thing once; and who found it.
-    pub fn clusters(&self) -> Vec<(&Subject, Vec<(Cluster, Technique)>)> {
+    /// Everything that inputs showed, of each program, each thing once.
+    pub fn shown(&self) -> Vec<(&Subject, Vec<Thing>)> {
         let mut all = Vec::new();
         for subject in &self.subjects {
-            let mut list: Vec<(Cluster, Technique)> = Vec::new();
+            let name = &subject.name;
+            let mut list: Vec<Thing> = Vec::new();
             let compared = self.comparing.done.iter();
-            let compared = compared.filter(|done| done.ready.subject.name == subject.name);
+            let compared = compared.filter(|done| done.ready.subject.name == *name);
             for cluster in compared.flat_map(|done| &done.summary.clusters) {
-                list.push((cluster.clone(), Technique::Diverge));
+                list.push(Thing {
+                    id: diverge::finding_id(name, cluster),
+                    cluster: cluster.clone(),
+                    technique: Technique::Diverge,
+                });
             }
             let judged = self.judge.list.iter();
-            for judged in judged.filter(|judged| judged.program == subject.name) {
-                let is_same = |(known, _): &&mut (Cluster, Technique)| {
-                    known.shown.key() == judged.cluster.shown.key()
+            for judged in judged.filter(|judged| judged.program == *name) {
+                let cluster = &judged.cluster;
+                let is_same = |known: &&mut Thing| match &judged.id {
+                    Some(id) => known.id == *id,
+                    None => known.cluster.shown.key() == cluster.shown.key(),
                 };
                 match list.iter_mut().find(is_same) {
-                    Some((known, _)) => known.count += judged.cluster.count,
-                    None => list.push((judged.cluster.clone(), judged.technique)),
+                    Some(known) => known.cluster.count += cluster.count,
+                    None => list.push(Thing {
+                        id: match &judged.id {
+                            Some(id) => id.clone(),
+                            None => diverge::finding_id(name, cluster),
+                        },
+                        cluster: cluster.clone(),
+                        technique: judged.technique,
+                    }),
                 }
             }
-            list.sort_by_key(|(cluster, _)| cluster.rank());
+            list.sort_by_key(|thing| thing.cluster.rank());
             all.push((subject, list));
         }
         all
@@ -179,7 +233,7 @@ impl<'w> Work<'w> {
 
     /// Runs inputs again that showed something in an earlier run, whatever that was about.
     pub fn recall(&mut self, budget: Duration) -> Result<(), Failure> {
-        let end = Instant::now() + budget / KNOWN;
+        let end = Instant::now() + (budget / KNOWN).max(LEAST_KNOWN);
         for number in 0..self.subjects.len() {
             let name = self.subjects[number].name.clone();
             for kept in self.store.findings(Some(&name.as_bytes().into()))? {
@@ -189,30 +243,54 @@ impl<'w> Work<'w> {
                 let technique = match kept.command.as_str() {
                     "cover" => Technique::Cover,
                     "amplify" => Technique::Amplify,
+                    "interact" => Technique::Interact,
                     _ => Technique::Diverge,
                 };
-                self.look(&name, &kept.scenario, technique)?;
+                let is_named = kept.command == "diverge";
+                self.look(
+                    &name,
+                    &Suspect {
+                        scenario: &kept.scenario,
+                        technique,
+                        id: is_named.then_some(kept.id.as_str()),
+                        seconds: self.elapsed().as_secs_f64(),
+                    },
+                )?;
             }
         }
         Ok(())
     }
 
-    /// Judges an input; whether that shows something new.
-    fn look(
+    /// Judges an input that was just found; whether that shows something new.
+    pub fn look_at(
         &mut self,
         name: &str,
-        scenario: &parallax_scenario::Scenario,
+        scenario: &Scenario,
         technique: Technique,
     ) -> Result<bool, Failure> {
-        let seconds = self.elapsed().as_secs_f64();
+        let suspect = Suspect {
+            scenario,
+            technique,
+            id: None,
+            seconds: self.elapsed().as_secs_f64(),
+        };
+        self.look(name, &suspect)
+    }
+
+    fn look(&mut self, name: &str, suspect: &Suspect<'_>) -> Result<bool, Failure> {
         let Some(ready) = self.comparing.ready(name) else {
             return Ok(false);
         };
-        let is_new = self.judge.look(ready, scenario, technique, seconds)?;
+        let is_new = self.judge.look(ready, suspect)?;
         if let Some(judged) = self.judge.list.last().filter(|_| is_new) {
-            let line = headline(self.pair, &judged.cluster);
-            console::print_error(&format!("{name}: {line}\n"));
-            diverge::keep(self.store, name, &judged.cluster, None)?;
+            if !self.is_quiet {
+                let line = headline(self.pair, &judged.cluster);
+                console::print_error(&format!("{name}: {line}\n"));
+            }
+            // What has a name is kept under it already.
+            if judged.id.is_none() {
+                diverge::keep(self.store, name, &judged.cluster, None)?;
+            }
         }
         Ok(is_new)
     }
@@ -222,7 +300,7 @@ impl<'w> Work<'w> {
         let started = Instant::now();
         self.find_touching()?;
         let before = self.found();
-        let parts: Vec<Part> = self
+        let mut parts: Vec<Part> = self
             .subjects
             .iter()
             .filter_map(|subject| {
@@ -233,6 +311,13 @@ impl<'w> Work<'w> {
                 })
             })
             .collect();
+        // To begin takes time: in a short one a few programs have their turn, others the next time.
+        let all = parts.len();
+        let room = (time.as_secs_f64() / LEAST_PART.as_secs_f64()) as usize;
+        parts.rotate_left(self.first_part % all.max(1));
+        parts.truncate(room.max(1));
+        self.first_part += parts.len();
+        let is_all = parts.len() == all;
         let budget = Budget {
             runs: None,
             time: Some(time.saturating_sub(started.elapsed())),
@@ -244,7 +329,7 @@ impl<'w> Work<'w> {
             spent: started.elapsed(),
             found: self.found().saturating_sub(before),
             inputs: 0,
-            is_done: ended == Ended::Exhausted,
+            is_done: is_all && ended == Ended::Exhausted,
         })
     }
 
@@ -281,7 +366,7 @@ impl<'w> Work<'w> {
         for (path, finding) in errors {
             let subject = self.subjects.iter().find(|one| one.paths.new == path);
             if let Some(name) = subject.map(|subject| subject.name.clone()) {
-                found += u64::from(self.look(&name, &finding.scenario, Technique::Cover)?);
+                found += u64::from(self.look_at(&name, &finding.scenario, Technique::Cover)?);
             }
         }
         Ok(Gain {
@@ -317,7 +402,7 @@ impl<'w> Work<'w> {
         let mut found = 0;
         for (name, findings) in names.iter().zip(&came.findings) {
             for finding in findings {
-                found += u64::from(self.look(name, &finding.scenario, Technique::Amplify)?);
+                found += u64::from(self.look_at(name, &finding.scenario, Technique::Amplify)?);
             }
         }
         Ok(Gain {
@@ -364,7 +449,7 @@ impl<'w> Work<'w> {
     }
 }
 
-fn each(time: Duration) -> Budget {
+pub fn each(time: Duration) -> Budget {
     Budget {
         runs: None,
         time: Some(time),

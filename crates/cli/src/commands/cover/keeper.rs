@@ -6,10 +6,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use parallax_engine::coverage::Counter as Counted;
-use parallax_engine::execute::{Executor, Settings};
+use parallax_engine::execute::Settings;
 use parallax_engine::replay::{Build, Replayer, Subject};
-use parallax_engine::run::End;
-use parallax_project::tools::find_on_path;
 use parallax_scenario::{Bytes, Recorded, Scenario};
 use parallax_store::{Origin, Store, hash};
 
@@ -17,7 +15,7 @@ use crate::commands::means::Means;
 use crate::commands::patch::Target;
 use crate::commands::scenario::cover::Counter;
 use crate::failure::Failure;
-use crate::testfile::{Format, Test};
+use crate::testfile::{Format, Test, verify};
 
 /// An input that was kept.
 #[derive(Clone, Debug)]
@@ -135,6 +133,7 @@ impl<'k> Keeper<'k> {
             name: &name,
             title: &title,
             program: &self.path.canonicalize()?,
+            built_as: None,
             scenario: &recorded.scenario,
             ending: &recorded.result,
         };
@@ -146,70 +145,16 @@ impl<'k> Keeper<'k> {
         let path = folder.join(format!("{name}.{}", format.ending()));
         fs::write(&path, text)?;
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
-        match self.verify(format, &path, &test)? {
+        match verify::run(format, &test, test.program, &self.settings)? {
             None => Ok(format!("test file: {}", path.display())),
-            Some(why) => {
+            Some(said) => {
                 fs::remove_file(&path)?;
-                Ok(format!("no test file: {why}"))
+                Ok(format!(
+                    "no test file: run as a script, it did not do the same again: {said}"
+                ))
             }
         }
     }
-
-    /// Runs a test file, in a sandbox: it runs a generated input. Says what is wrong, if something is.
-    fn verify(
-        &self,
-        format: &Format,
-        path: &Path,
-        test: &Test<'_>,
-    ) -> Result<Option<String>, Failure> {
-        let bats = find_on_path("bats");
-        let (interpreter, script, twin) = match (format, bats) {
-            (Format::Bats, Some(bats)) => (bats, path.canonicalize()?, None),
-            (Format::Bats, None) => {
-                // The commands are the same; what calls them is not here to be tried.
-                let twin = tempfile::NamedTempFile::new()?;
-                let text = Format::Shell.write(test).unwrap_or_default();
-                fs::write(twin.path(), text)?;
-                ("/bin/sh".into(), twin.path().to_owned(), Some(twin))
-            }
-            _ => (interpreter(path)?, path.canonicalize()?, None),
-        };
-        let mut settings = Settings {
-            argv0: interpreter.clone().into(),
-            server: false,
-            ..self.settings.clone()
-        };
-        settings.timeout *= 2;
-        settings.readable.push(self.path.canonicalize()?);
-        settings.readable.push(script.clone());
-        let argument = script.as_os_str().as_encoded_bytes().into();
-        let scenario = Scenario {
-            argv: vec![argument],
-            ..Scenario::default()
-        };
-        let outcome = Executor::new(&interpreter, settings)?.run(&scenario, &[])?;
-        drop(twin);
-        if outcome.end == End::Exit(0) {
-            return Ok(None);
-        }
-        let said = [outcome.stderr.bytes, outcome.stdout.bytes].concat();
-        let said = String::from_utf8_lossy(&said);
-        let line = said.lines().next().unwrap_or_default().to_owned();
-        Ok(Some(format!(
-            "run as a script, it did not do the same again: {line}"
-        )))
-    }
-}
-
-/// What a file says that it is run by.
-fn interpreter(path: &Path) -> Result<PathBuf, Failure> {
-    let text = fs::read(path)?;
-    let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
-    let named = first.strip_prefix(b"#!").map(String::from_utf8_lossy);
-    let mut words = named.iter().flat_map(|line| line.split_whitespace());
-    let last = words.rfind(|word| !word.starts_with('-'));
-    let found = last.and_then(find_on_path);
-    Ok(found.unwrap_or_else(|| "/bin/sh".into()))
 }
 
 fn last(program: &[u8]) -> &[u8] {
@@ -220,7 +165,7 @@ fn last(program: &[u8]) -> &[u8] {
 }
 
 /// `diff-io.c-235`.
-fn test_name(program: &[u8], target: &Target) -> String {
+pub fn test_name(program: &[u8], target: &Target) -> String {
     let file = target.file.rsplit('/').next().unwrap_or(&target.file);
     let line = target.lines.first().copied().unwrap_or(0);
     let name = format!("{}-{file}-{line}", String::from_utf8_lossy(last(program)));

@@ -35,6 +35,7 @@ use crate::failure::Failure;
 use crate::size::parse_time;
 pub use campaign::Campaign;
 pub use covering::{Covering, variables};
+pub use keeper::test_name;
 pub use project::reach;
 
 /// Find inputs that reach given lines, or the changed lines that no test reaches

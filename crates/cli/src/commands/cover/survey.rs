@@ -12,6 +12,7 @@ use super::ranking::Candidate;
 use super::search::Looking;
 use crate::commands::patch::Test;
 use crate::commands::search::{self as notes, Budget};
+use crate::console;
 use crate::failure::Failure;
 use crate::size::counted;
 
@@ -91,14 +92,18 @@ impl Looking<'_, '_> {
             }
         };
         let reached = open.iter().filter(|index| !self.campaign.is_open(**index));
-        notes::say(&format!(
+        let note = format!(
             "{}: {} with one change reached {} of {} in {:.0} s",
             self.name,
             counted(surveyed.runs, "input"),
             reached.count(),
             counted(open.len() as u64, "target"),
             self.started.elapsed().as_secs_f64(),
-        ));
+        );
+        match console::live() {
+            Some(live) => live.tell(&note),
+            None => notes::say(&note),
+        }
         for discovery in surveyed.discoveries {
             let seed = starts[discovery.seed].clone();
             self.histories

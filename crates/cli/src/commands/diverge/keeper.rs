@@ -23,6 +23,23 @@ pub fn keep(
     cluster: &Cluster,
     blame: Option<(&Blame, &[Hunk])>,
 ) -> Result<String, Failure> {
+    keep_as(
+        store,
+        program,
+        &finding_id(program, cluster),
+        cluster,
+        blame,
+    )
+}
+
+/// Likewise, under a name that it has already.
+pub fn keep_as(
+    store: &Store,
+    program: &str,
+    name: &str,
+    cluster: &Cluster,
+    blame: Option<(&Blame, &[Hunk])>,
+) -> Result<String, Failure> {
     let shown = &cluster.shown;
     let recorded = Recorded {
         program: program.as_bytes().into(),
@@ -41,7 +58,7 @@ pub fn keep(
     let place = problem.and_then(|problem| problem.location.as_ref());
     store.put_finding(&KeptFinding {
         program: program.as_bytes().into(),
-        id: finding_id(program, cluster),
+        id: name.to_owned(),
         command: "diverge".to_owned(),
         kind: shown.class.name().to_owned(),
         location: guilty.or_else(|| place.map(|place| (place.file.clone(), place.line))),

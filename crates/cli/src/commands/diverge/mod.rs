@@ -30,7 +30,7 @@ pub use blame::{Accused, Blame, Role, prepare as prepare_blame};
 pub use campaign::{Campaign, Part, blames, identity};
 pub use compare::Ready;
 pub use journal::Journal;
-pub use keeper::{finding_id, keep};
+pub use keeper::{finding_id, keep, keep_as};
 
 /// What a run may write before it is ended: what comes after so much is more of the same, and a trace of it is no use.
 const MOST_WRITTEN: u64 = 256 << 10;
@@ -149,6 +149,15 @@ impl Arguments {
         let matches = command.try_get_matches_from(words);
         let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
         parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    }
+
+    pub fn means(&self) -> &Means {
+        &self.means
+    }
+
+    /// How programs are run that are called as this one.
+    pub fn settings(&self, program: &Path) -> Settings {
+        self.means.settings(program)
     }
 
     fn format(&self) -> Format {

@@ -158,7 +158,10 @@ impl Watcher {
 
     /// Shows a finding in the program with this index and keeps it.
     pub fn found(&mut self, index: usize, finding: &Finding) {
-        self.announce(&format!("{} {}", Palette.bad("found"), headline(finding)));
+        // Who shares a screen runs it on both versions first.
+        if console::live().is_none() {
+            self.announce(&format!("{} {}", Palette.bad("found"), headline(finding)));
+        }
         if let Err(error) = self.keep(index, finding) {
             self.error.get_or_insert(error);
         }

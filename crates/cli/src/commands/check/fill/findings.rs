@@ -1,17 +1,16 @@
 //! What inputs showed, as findings of the report.
 
 use parallax_engine::compare::{self, Line};
-use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::diverge::triage;
 use parallax_engine::finding::Problem as Seen;
 use parallax_project::accepted::Accepted as Entry;
 use parallax_report::model::{
-    Accepted, Class, Difference, DifferenceLine, Finding, Golden, Guilty, Problem, Role, Technique,
+    Accepted, Class, Difference, DifferenceLine, Finding, Golden, Guilty, Problem, Role,
 };
 use parallax_store::hash;
 
 use super::super::turns::Blames;
-use super::super::work::Work;
+use super::super::work::{Thing, Work};
 use crate::commands::diverge::{self, Blame, Ready};
 use crate::commands::versions::{Pair, Subject};
 use crate::failure::Failure;
@@ -26,20 +25,23 @@ const SHOWN_ID: usize = 8;
 /// All findings; their inputs are kept as scenarios.
 pub fn all(work: &Work<'_>, blames: &Blames, accepted: &[Entry]) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
-    for (subject, clusters) in work.clusters() {
-        for (cluster, technique) in clusters {
+    for (subject, things) in work.shown() {
+        for thing in &things {
+            let cluster = &thing.cluster;
             let key = (subject.name.clone(), cluster.key.clone());
             let blame = blames.get(&key);
             let ready = work.comparing.ready(&subject.name);
             let guilty = blame.map(|blame| (blame, work.pair.patch.hunks.as_slice()));
-            let scenario = diverge::keep(work.store, &subject.name, &cluster, guilty)?;
-            let mut finding = of(work.pair, subject, &cluster, technique, ready, blame);
+            let scenario = diverge::keep_as(work.store, &subject.name, &thing.id, cluster, guilty)?;
+            let mut finding = of(work.pair, subject, thing, ready, blame);
             finding.replay = format!(
                 "parallax replay {} --on both --range {}",
                 &scenario[..SHOWN_ID.min(scenario.len())],
                 work.pair.range()
             );
             finding.scenario_id = Some(scenario);
+            let key = (subject.name.clone(), cluster.shown.key());
+            finding.interaction = work.interactions.get(&key).cloned();
             let known = accepted.iter().find(|entry| entry.finding == finding.id);
             finding.accepted = known.map(|entry| Accepted {
                 because: entry.because.clone(),
@@ -53,11 +55,11 @@ pub fn all(work: &Work<'_>, blames: &Blames, accepted: &[Entry]) -> Result<Vec<F
 fn of(
     pair: &Pair,
     subject: &Subject,
-    cluster: &Cluster,
-    technique: Technique,
+    thing: &Thing,
     ready: Option<&Ready>,
     blame: Option<&Blame>,
 ) -> Finding {
+    let cluster = &thing.cluster;
     let shown = &cluster.shown;
     let problems: Vec<Problem> = shown
         .problems
@@ -91,13 +93,13 @@ fn of(
     let (file, line) = place.unzip();
     let name = &subject.name;
     Finding {
-        id: diverge::finding_id(name, cluster),
-        fingerprint: hash(format!("{name}\n{}", cluster.key).as_bytes()),
+        id: thing.id.clone(),
+        fingerprint: hash(format!("{name}\n{}", thing.id).as_bytes()),
         class: class(shown.class),
         kind: problems.first().map(|problem| problem.kind.clone()),
         program: name.clone(),
         message: message(pair, cluster),
-        technique,
+        technique: thing.technique,
         file,
         line: line.unwrap_or(0),
         command: command_line(&callable(name), &cluster.scenario),
