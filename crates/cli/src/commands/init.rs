@@ -144,7 +144,7 @@ fn summary(root: &Path, found: &Detected) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{} {FILE_NAME}; next: parallax build",
+        "\n{} {FILE_NAME}; next: parallax check",
         Palette.good("wrote")
     );
     text
