@@ -211,13 +211,9 @@ impl Screen {
             let gave = shorten(&row.gave, width.saturating_sub(40));
             let _ = write!(text, "\n {mark} {:<28}{time:>7}  {gave}", row.name);
         }
-        if !shown.line.is_empty() {
-            let _ = write!(
-                text,
-                "\n   {}",
-                Palette.dim(&shorten(&shown.line, width.saturating_sub(4)))
-            );
-        }
+        // Always as many lines: of a block that shrinks and grows, lines stay behind when something is written above it.
+        let line = Palette.dim(&shorten(&shown.line, width.saturating_sub(4)));
+        let _ = write!(text, "\n   {line}");
         let status = shorten(&self.status(&shown), width.saturating_sub(4));
         let _ = write!(text, "\n   {status}");
         self.bar.set_message(text);
