@@ -15,11 +15,11 @@ use super::{
     Heuristic, Means, Observer, Obstacle, Options, Progress, Reached, Step, Verdict, ways,
 };
 use crate::edit::Edit;
+use crate::explore::batch::{self, Common};
 use crate::explore::frontier::RunId;
-use crate::explore::slot::{Attempt, Child, Slot, Tried, Work};
+use crate::explore::slot::{Attempt, Child, Slot, Tried};
 use crate::explore::{ExploreError, Run, Shape, loss_names};
 use crate::finding::{Finding, Problem};
-use crate::parallel::in_parallel;
 use crate::question::{Goal, Known};
 use crate::run::End;
 use crate::scenario::Scenario;
@@ -238,46 +238,27 @@ impl Search<'_> {
         Ok(())
     }
 
-    /// Tries ways, those of different runs at the same time.
+    /// Tries ways, and keeps the traces that had to be made again for it.
     fn try_all(
         &mut self,
         slots: &mut [Slot<'_>],
         ways: Vec<Way>,
     ) -> Result<Vec<(Way, Attempt)>, ExploreError> {
-        let mut groups: BTreeMap<RunId, Vec<Way>> = BTreeMap::new();
-        for way in ways {
-            groups.entry(way.candidate.run).or_default().push(way);
+        let common = Common {
+            runs: &self.runs,
+            known: &self.known,
+            fixed: &self.fixed,
+            edits: &self.edits,
+            shape: self.shape,
+            regenerate: self.options.has(Heuristic::Regenerate),
+            jobs: self.options.explore.jobs,
+        };
+        let batch = batch::try_all(slots, ways, |way| way.candidate, common)?;
+        for (run, traced) in batch.repeated {
+            self.traced_runs += 1;
+            self.keep(run, traced);
         }
-        let groups: Vec<(RunId, Vec<Way>)> = groups.into_iter().collect();
-        let mut tried = Vec::new();
-        for groups in groups.chunks(slots.len()) {
-            let work = |(run, ways): &(RunId, Vec<Way>)| {
-                let run = &self.runs[*run as usize];
-                Work {
-                    scenario: &run.scenario,
-                    traced: run.traced.clone(),
-                    candidates: ways.iter().map(|way| way.candidate).collect(),
-                    runs: &self.runs,
-                    known: &self.known,
-                    fixed: &self.fixed,
-                    edits: &self.edits,
-                    shape: self.shape,
-                    regenerate: self.options.has(Heuristic::Regenerate),
-                }
-            };
-            let tasks = slots.iter_mut().zip(groups.iter().map(work)).collect();
-            let jobs = self.options.explore.jobs;
-            let results = in_parallel(jobs, tasks, |(slot, work)| slot.work(work));
-            for ((run, ways), done) in groups.iter().zip(results) {
-                let done = done?;
-                if let Some(traced) = done.traced {
-                    self.traced_runs += 1;
-                    self.keep(*run, traced);
-                }
-                tried.extend(ways.iter().copied().zip(done.attempts));
-            }
-        }
-        Ok(tried)
+        Ok(batch.attempts)
     }
 
     /// Takes in what became of a way; the verdict if it has reached the target.

@@ -9,6 +9,7 @@
 //! Rounds make it deterministic: work is dealt out to a fixed number of [`slot`]s, in parallel, and results are
 //! taken in order, so that the number of threads changes nothing but the time.
 
+pub(crate) mod batch;
 mod chapters;
 mod compared;
 pub(crate) mod frontier;

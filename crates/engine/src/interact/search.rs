@@ -14,10 +14,10 @@ use super::sequences::Tests;
 use super::ways::Guides;
 use crate::diverge::triage::Court;
 use crate::diverge::walk::Both;
+use crate::explore::batch::{self, Common};
 use crate::explore::frontier::RunId;
-use crate::explore::slot::{Attempt, Child, Slot, Tried, Work};
+use crate::explore::slot::{Attempt, Child, Slot, Tried};
 use crate::explore::{Bounds, Ended, ExploreError, Run, Shape, loss_names};
-use crate::parallel::in_parallel;
 use crate::question::Known;
 use crate::scenario::Scenario;
 use crate::worker::Traced;
@@ -203,42 +203,23 @@ impl<'i> Interactor<'i> {
         });
     }
 
-    /// Tries ways, those of different runs at the same time.
+    /// Tries ways, and keeps the traces that had to be made again for it.
     fn try_all(&mut self, ways: Vec<Way>) -> Result<Vec<(Way, Attempt)>, InteractError> {
-        let mut groups: BTreeMap<RunId, Vec<Way>> = BTreeMap::new();
-        for way in ways {
-            groups.entry(way.candidate.run).or_default().push(way);
+        let common = Common {
+            runs: &self.runs,
+            known: &self.known,
+            fixed: &self.fixed,
+            edits: &[],
+            shape: &self.shape,
+            regenerate: true,
+            jobs: self.options.explore.jobs,
+        };
+        let batch = batch::try_all(&mut self.slots, ways, |way| way.candidate, common)?;
+        for (run, traced) in batch.repeated {
+            self.traced_runs += 1;
+            self.keep(run, traced);
         }
-        let groups: Vec<(RunId, Vec<Way>)> = groups.into_iter().collect();
-        let mut tried = Vec::new();
-        for groups in groups.chunks(self.slots.len()) {
-            let work = |(run, ways): &(RunId, Vec<Way>)| {
-                let run = &self.runs[*run as usize];
-                Work {
-                    scenario: &run.scenario,
-                    traced: run.traced.clone(),
-                    candidates: ways.iter().map(|way| way.candidate).collect(),
-                    runs: &self.runs,
-                    known: &self.known,
-                    fixed: &self.fixed,
-                    edits: &[],
-                    shape: &self.shape,
-                    regenerate: true,
-                }
-            };
-            let tasks = self.slots.iter_mut().zip(groups.iter().map(work)).collect();
-            let jobs = self.options.explore.jobs;
-            let results = in_parallel(jobs, tasks, |(slot, work)| slot.work(work));
-            for ((run, ways), done) in groups.iter().zip(results) {
-                let done = done?;
-                if let Some(traced) = done.traced {
-                    self.traced_runs += 1;
-                    self.keep(*run, traced);
-                }
-                tried.extend(ways.iter().cloned().zip(done.attempts));
-            }
-        }
-        Ok(tried)
+        Ok(batch.attempts)
     }
 
     /// Takes in a run: what it came to, what it shows, and how it could have gone otherwise.
