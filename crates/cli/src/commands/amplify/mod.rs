@@ -305,13 +305,7 @@ fn pursue(
         .collect();
     let kept = watcher.finish(&findings)?;
     let (text, json) = rendered(chosen, &summary, &kept)?;
-    let exit = if watch::interrupted() {
-        Exit::Interrupted
-    } else if findings.iter().all(Vec::is_empty) {
-        Exit::Clean
-    } else {
-        Exit::Findings
-    };
+    let exit = watch::exit(findings.iter().all(Vec::is_empty));
     let end = End::of(summary.ended);
     if let Some(end) = end {
         let owners = findings.iter().enumerate();

@@ -183,11 +183,5 @@ fn finish(
     report.stats.seconds = started.elapsed().as_secs_f64();
     kept::save(&stored::directory(), &report)?;
     arguments.formats.write(&report)?;
-    Ok(if watch::interrupted() {
-        Exit::Interrupted
-    } else if report.verdict().is_failure() {
-        Exit::Findings
-    } else {
-        Exit::Clean
-    })
+    Ok(watch::exit(!report.verdict().is_failure()))
 }

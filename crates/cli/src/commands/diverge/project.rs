@@ -97,11 +97,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
     )?;
     let mut done = campaign.done.iter();
     let is_clean = done.all(|done| done.summary.clusters.is_empty());
-    let exit = match (watch::interrupted(), is_clean) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Clean,
-        (false, false) => Exit::Findings,
-    };
+    let exit = watch::exit(is_clean);
     if exit != Exit::Interrupted
         && let Some(end) = End::of(ended)
     {

@@ -125,11 +125,7 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
         Format::Sarif => console::print_data(&report::render_sarif(&report))?,
         Format::Human => console::print(&report::render_text(&report))?,
     }
-    Ok(match (watch::interrupted(), summary.clusters.is_empty()) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Clean,
-        (false, false) => Exit::Findings,
-    })
+    Ok(watch::exit(summary.clusters.is_empty()))
 }
 
 impl Observer for Watcher {

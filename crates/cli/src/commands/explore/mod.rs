@@ -190,13 +190,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         true => console::print_data(&json)?,
         false => console::print(&text)?,
     }
-    let exit = if watch::interrupted() {
-        Exit::Interrupted
-    } else if summary.findings.is_empty() {
-        Exit::Clean
-    } else {
-        Exit::Findings
-    };
+    let exit = watch::exit(summary.findings.is_empty());
     if let Some(end) = End::of(summary.ended) {
         search.finish(&Outcome {
             budget,

@@ -13,6 +13,7 @@ use parallax_engine::finding::Finding;
 use parallax_engine::scenario::Scenario;
 
 use crate::console::{self, Palette};
+use crate::exit::Exit;
 use crate::report::finding::headline;
 use crate::size::{counted, show_count, show_time};
 
@@ -22,6 +23,15 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Whether somebody asked for an end.
 pub fn interrupted() -> bool {
     INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// How a search ends that has found something or not.
+pub fn exit(is_clean: bool) -> Exit {
+    match (interrupted(), is_clean) {
+        (true, _) => Exit::Interrupted,
+        (false, true) => Exit::Clean,
+        (false, false) => Exit::Findings,
+    }
 }
 
 /// Asks for an end, as the user would.

@@ -216,11 +216,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
         false => console::print(&report::render_text(&shown))?,
     }
     let is_clean = programs.iter().all(|one| one.summary.findings.is_empty());
-    let exit = match (watch::interrupted(), is_clean) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Clean,
-        (false, false) => Exit::Findings,
-    };
+    let exit = watch::exit(is_clean);
     in_use.end(exit as u8)?;
     Ok(exit)
 }

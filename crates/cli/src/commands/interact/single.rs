@@ -79,11 +79,7 @@ pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failur
         true => console::print_data(&report::render_json(&shown))?,
         false => console::print(&report::render_text(&shown))?,
     }
-    Ok(match (watch::interrupted(), summary.findings.is_empty()) {
-        (true, _) => Exit::Interrupted,
-        (false, true) => Exit::Clean,
-        (false, false) => Exit::Findings,
-    })
+    Ok(watch::exit(summary.findings.is_empty()))
 }
 
 impl Observer for Watcher {
@@ -92,7 +88,7 @@ impl Observer for Watcher {
     }
 
     fn found(&mut self, finding: &Finding) {
-        self.announce(&report::headline(finding));
+        self.announce_one_of_many(&report::headline(finding));
     }
 
     fn stop(&self) -> bool {
