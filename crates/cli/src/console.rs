@@ -4,7 +4,11 @@
 //! (no terminal, `NO_COLOR`).
 
 use std::io::{self, IsTerminal, Write as _};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub use parallax_report::palette::Palette;
 pub use parallax_report::words::{printable, shorten};
@@ -49,6 +53,57 @@ pub trait Live: Send + Sync {
     fn ran(&self, runs: u64);
 }
 
+/// How often what moves is drawn.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Lines that move, on the terminal at the moment: of two of them one would stay behind.
+static LINES: AtomicUsize = AtomicUsize::new(0);
+
+/// A line that moves, as long as it lives; nothing to be seen where nobody looks, or where another one or a screen is.
+pub struct Line {
+    pub bar: ProgressBar,
+    pub is_shown: bool,
+}
+
+impl Line {
+    pub fn new(template: &str, total: Option<u64>) -> Line {
+        let is_free = || LINES.fetch_add(1, Ordering::Relaxed) == 0;
+        let is_terminal = io::stderr().is_terminal() && live().is_none();
+        let is_shown = is_terminal && is_free();
+        if is_terminal && !is_shown {
+            LINES.fetch_sub(1, Ordering::Relaxed);
+        }
+        let bar = match is_shown {
+            true => ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr()),
+            false => ProgressBar::hidden(),
+        };
+        let style = ProgressStyle::with_template(template);
+        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+        if is_shown {
+            bar.enable_steady_tick(TICK);
+        }
+        Line { bar, is_shown }
+    }
+}
+
+impl Line {
+    pub fn hidden() -> Line {
+        Line {
+            bar: ProgressBar::hidden(),
+            is_shown: false,
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        if self.is_shown {
+            LINES.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
 static LIVE: RwLock<Option<Arc<dyn Live>>> = RwLock::new(None);
 
 /// Shows everything on this screen from now on; on none without one.
@@ -59,6 +114,12 @@ pub fn share(live: Option<Arc<dyn Live>>) {
 /// The screen, if there is one.
 pub fn live() -> Option<Arc<dyn Live>> {
     LIVE.read().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Columns of what moves on standard error, which may be a terminal where standard output is none.
+pub fn live_width() -> usize {
+    let terminal = terminal_size::terminal_size_of(io::stderr());
+    terminal.map_or_else(width, |(width, _)| usize::from(width.0))
 }
 
 /// Columns to lay text out for: the terminal's, `COLUMNS`, or 100.

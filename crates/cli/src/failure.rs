@@ -2,6 +2,8 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io;
+use std::path::Path;
 
 use parallax_engine::execute::ExecuteError;
 use parallax_engine::region::RegionError;
@@ -48,6 +50,30 @@ impl Failure {
             source = cause.source();
         }
         failure
+    }
+
+    /// Of a file that something could not be done with: which, why, and what helps against that.
+    pub fn of_file(exit: Exit, what: &str, path: &Path, error: &io::Error) -> Failure {
+        use io::ErrorKind::*;
+        let hint = match error.kind() {
+            NotFound => "is the name right? ls shows what is there",
+            PermissionDenied | ReadOnlyFilesystem => {
+                "ls -ld shows who may; change that, or name another place"
+            }
+            StorageFull | QuotaExceeded => {
+                "make room and run the command again; parallax clean shows what can be removed"
+            }
+            NotADirectory | AlreadyExists => {
+                "a file is where a folder should be: move it away, or name another place"
+            }
+            IsADirectory => {
+                "a folder is where a file should be: move it away, or name another place"
+            }
+            _ => "is the disk in order, and is the folder still there?",
+        };
+        Failure::new(exit, format!("{what} {}", path.display()))
+            .cause(error.to_string())
+            .hint(hint)
     }
 
     /// From a text whose first line says what is wrong and whose further lines say what to do.

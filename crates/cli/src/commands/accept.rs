@@ -126,7 +126,9 @@ impl From<AcceptedError> for Failure {
     fn from(error: AcceptedError) -> Failure {
         let failure = Failure::from_error(Exit::Usage, &error);
         match error {
-            AcceptedError::Io { .. } => failure,
+            AcceptedError::Io { path, error } => {
+                Failure::of_file(Exit::Usage, "cannot use", &path, &error)
+            }
             AcceptedError::Form { message, .. } => failure
                 .detail(&message)
                 .hint("each entry is [[accepted]] with finding = \"...\" and because = \"...\""),

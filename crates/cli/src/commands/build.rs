@@ -1,13 +1,11 @@
 //! `parallax build`: builds revisions with parallax-cc, away from the user's checkout.
 
-use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use parallax_project::{Build, Builds, Event, Revision, Selection};
 
 use super::project::{ProjectArguments, toolchain};
-use crate::console::{self, Palette, printable, shorten};
+use crate::console::{self, Line, Palette, printable, shorten};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::build as report;
@@ -87,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 pub fn ensure(builds: &Builds, revision: &Revision) -> Result<Build, Failure> {
     let shown = Shown::new(revision);
     let build = builds.ensure(revision, &mut |event| shown.tell(event));
-    shown.finish();
+    drop(shown);
     Ok(build?)
 }
 
@@ -99,7 +97,8 @@ fn selection(arguments: &Arguments) -> Result<Selection, Failure> {
         .is_some_and(|range| range.contains(".."));
     if is_range && (arguments.cached || arguments.worktree) {
         let message = "--cached and --worktree take a single revision, not a range";
-        return Err(Failure::new(Exit::Usage, message));
+        return Err(Failure::new(Exit::Usage, message)
+            .hint("a range is built without them; with them name what your files are compared with, as in HEAD"));
     }
     Ok(
         match (&arguments.range, arguments.cached, arguments.worktree) {
@@ -128,22 +127,14 @@ fn no_programs(builds: &[Build]) -> Result<(), Failure> {
 
 /// How far a build is, on the terminal if there is one.
 struct Shown {
-    bar: ProgressBar,
+    line: Line,
     label: String,
 }
 
 impl Shown {
     fn new(revision: &Revision) -> Shown {
-        let bar = if io::stderr().is_terminal() {
-            ProgressBar::new_spinner()
-        } else {
-            ProgressBar::hidden()
-        };
-        let style = ProgressStyle::with_template("{spinner} {prefix} {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        bar.enable_steady_tick(Duration::from_millis(120));
         Shown {
-            bar,
+            line: Line::new("{spinner} {prefix} {msg}", None),
             label: revision.label.clone(),
         }
     }
@@ -164,13 +155,10 @@ impl Shown {
     fn say(&self, step: &str, message: &str) {
         let prefix = format!("{} {step}", self.label);
         // Lines that wrap would not be cleared.
-        let room = console::width().saturating_sub(prefix.chars().count() + 6);
-        self.bar.set_prefix(prefix);
-        self.bar
+        let room = console::live_width().saturating_sub(prefix.chars().count() + 6);
+        self.line.bar.set_prefix(prefix);
+        self.line
+            .bar
             .set_message(shorten(&printable(message.as_bytes()), room));
-    }
-
-    fn finish(&self) {
-        self.bar.finish_and_clear();
     }
 }

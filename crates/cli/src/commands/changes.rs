@@ -66,8 +66,7 @@ impl Comparison {
         let patch = match patch {
             Some(path) => {
                 let text = fs::read_to_string(path).map_err(|error| {
-                    let message = format!("cannot read {}: {error}", path.display());
-                    Failure::new(crate::exit::Exit::Usage, message)
+                    Failure::of_file(crate::exit::Exit::Usage, "cannot read", path, &error)
                 })?;
                 Some(hunks(&text))
             }

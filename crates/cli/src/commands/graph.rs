@@ -95,7 +95,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let hint = format!("choose one with --program: {}", names.join(", "));
             return Err(Failure::new(Exit::Usage, message).hint(hint));
         };
-        fs::write(path, render(comparison))?;
+        fs::write(path, render(comparison))
+            .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", path, &error))?;
     }
     console::print(text.trim_end_matches('\n'))?;
     console::print("\n")?;
@@ -110,15 +111,16 @@ fn pairs(arguments: &Arguments) -> Result<Vec<(String, PathBuf, PathBuf)>, Failu
     }
     let range = arguments.old.display().to_string();
     if !range.contains("..") {
-        let message =
-            "name the old and the new program, or revisions of the project as in HEAD~1..HEAD";
-        return Err(Failure::new(Exit::Usage, message));
+        let message = format!("{range} is only one program, and no range");
+        return Err(Failure::new(Exit::Usage, message).hint(
+            "name the old and the new program, or revisions of the project as in HEAD~1..HEAD",
+        ));
     }
     let project = arguments.project.find()?;
     let selected = project.select(&Selection::Words(range))?;
     let Some(old) = &selected.old else {
-        let message = "a patch is what lies between two revisions, as in HEAD~1..HEAD";
-        return Err(Failure::new(Exit::Usage, message));
+        let message = "a patch is what lies between two revisions";
+        return Err(Failure::new(Exit::Usage, message).hint("as in HEAD~1..HEAD"));
     };
     let builds = project.builds(toolchain()?);
     let (before, after) = (

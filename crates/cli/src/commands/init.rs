@@ -62,8 +62,7 @@ impl From<SystemName> for System {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let root = arguments.directory.canonicalize().map_err(|error| {
-        let message = format!("{}: {error}", arguments.directory.display());
-        Failure::new(Exit::Usage, message)
+        Failure::of_file(Exit::Usage, "cannot look at", &arguments.directory, &error)
     })?;
     let file = root.join(FILE_NAME);
     if file.exists() && !arguments.force && !arguments.print {
@@ -76,10 +75,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         console::print_data(&found.config_text())?;
         return Ok(Exit::Clean);
     }
-    fs::write(&file, found.config_text()).map_err(|error| {
-        let message = format!("cannot write {}: {error}", file.display());
-        Failure::new(Exit::Usage, message)
-    })?;
+    fs::write(&file, found.config_text())
+        .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", &file, &error))?;
     console::print(&summary(&root, &found))?;
     Ok(Exit::Clean)
 }

@@ -50,7 +50,15 @@ impl From<ConfigError> for Failure {
                 meant: Some(meant), ..
             } => failure.hint(format!("did you mean {meant}?")),
             ConfigError::Unknown { .. } => failure.hint("parallax schema --config lists all"),
-            _ => failure,
+            ConfigError::Read { path, error } => {
+                Failure::of_file(Exit::Usage, "cannot read", path, error)
+            }
+            ConfigError::Syntax { .. } => {
+                failure.hint("parallax init --print shows a whole file as it should be")
+            }
+            ConfigError::Type { .. } | ConfigError::Value { .. } => failure.hint(
+                "parallax schema --config says what each setting takes, parallax init --print shows a whole file",
+            ),
         }
     }
 }
@@ -61,7 +69,9 @@ impl From<ProjectError> for Failure {
             ProjectError::Config(error) => error.into(),
             ProjectError::NotFound(_) => Failure::new(Exit::Usage, error.to_string())
                 .hint("parallax init writes one; run it at the top of the project"),
-            ProjectError::Io { .. } => Failure::new(Exit::Usage, error.to_string()),
+            ProjectError::Io { path, error } => {
+                Failure::of_file(Exit::Usage, "cannot use", &path, &error)
+            }
         }
     }
 }
@@ -74,11 +84,22 @@ impl From<RevisionError> for Failure {
                 .hint("give a range as git does: HEAD~1..HEAD, v1.0..main, main...topic"),
             RevisionError::NoRepository { complaint, .. } => failure(Exit::Usage)
                 .detail(complaint.as_deref().unwrap_or_default())
-                .hint("without a range, the source is built as it is"),
+                .hint("git init && git add -A && git commit makes one; without a range, parallax build builds the source as it is"),
             RevisionError::NothingBefore => failure(Exit::Usage)
                 .hint("commit the change, or give a range as git does: v1.0..main"),
-            RevisionError::NoBase { .. } | RevisionError::Git { .. } => failure(Exit::Usage),
-            RevisionError::Io { .. } | RevisionError::Project(_) => failure(Exit::Internal),
+            RevisionError::NoBase { .. } => {
+                failure(Exit::Usage).hint("compare them as they are, with two dots: OLD..NEW")
+            }
+            RevisionError::Git { .. } => failure(Exit::Usage).hint(
+                "does git status work here? it has to be installed, and the repository whole",
+            ),
+            RevisionError::Io { path, error } => {
+                Failure::of_file(Exit::Internal, "cannot use", path, error)
+            }
+            RevisionError::Project(_) => match error {
+                RevisionError::Project(error) => (*error).into(),
+                error => Failure::new(Exit::Internal, error.to_string()),
+            },
         }
     }
 }
@@ -89,7 +110,8 @@ impl From<DetectError> for Failure {
             DetectError::Revision(error) => error.into(),
             DetectError::Nothing(_) => Failure::new(Exit::Usage, error.to_string())
                 .hint("run parallax init at the top of the project's source"),
-            DetectError::Missing { .. } => Failure::new(Exit::Usage, error.to_string()),
+            DetectError::Missing { .. } => Failure::new(Exit::Usage, error.to_string())
+                .hint("without --system, parallax init looks for every build system that it knows"),
         }
     }
 }
@@ -119,14 +141,18 @@ impl From<BuildError> for Failure {
                     .detail(&detail.join("\n"))
                     .hint(hint)
             }
-            BuildError::NoTree { .. } => failure(Exit::BuildFailed),
+            BuildError::NoTree { .. } => failure(Exit::BuildFailed)
+                .hint("build.tree in parallax.toml has to name the folder that the build puts its results into"),
             BuildError::NothingCaptured { log, .. } => failure(Exit::BuildFailed).hint(format!(
                 "the build must use the compiler that $CC names; a makefile that sets CC itself needs\n\
                  build = \"make CC=$CC\" in parallax.toml; what it did is in {}",
                 log.display()
             )),
-            BuildError::Shell { .. } => failure(Exit::BuildFailed),
-            BuildError::Io { .. } => failure(Exit::Internal),
+            BuildError::Shell { .. } => failure(Exit::BuildFailed)
+                .hint("builds are run by sh: is it installed, and on PATH?"),
+            BuildError::Io { path, error } => {
+                Failure::of_file(Exit::Internal, "cannot use", path, error)
+            }
             BuildError::Revision(_) | BuildError::Project(_) => match error {
                 BuildError::Revision(error) => error.into(),
                 BuildError::Project(error) => (*error).into(),

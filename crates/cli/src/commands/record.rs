@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, IsTerminal};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::FromArgMatches as _;
-use indicatif::{ProgressBar, ProgressStyle};
 use parallax_project::{Build, Project, Selection};
 use parallax_recorder::{Command, Limits, Plan, Program, Progress, RecorderError, Summary, record};
 use parallax_scenario::Recorded;
@@ -18,7 +16,7 @@ use parallax_store::{Origin, Store, StoreError};
 
 use super::project::{ProjectArguments, no_such_program, toolchain};
 use super::{build, stored};
-use crate::console::{self, Palette};
+use crate::console::{self, Line, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report;
@@ -200,14 +198,15 @@ fn record_into(store: Store, plan: &Plan) -> Result<(Summary, u64), Failure> {
         batch: Vec::new(),
         fresh: 0,
     };
-    let bar = bar(plan);
+    let line = bar(plan);
     let done = AtomicBool::new(false);
     let summary = std::thread::scope(|scope| {
         scope.spawn(|| {
             while !done.load(Ordering::Relaxed) {
                 let runs = progress.runs.load(Ordering::Relaxed);
                 let scenarios = progress.scenarios.load(Ordering::Relaxed);
-                bar.set_message(format!("{runs} runs, {scenarios} scenarios"));
+                line.bar
+                    .set_message(format!("{runs} runs, {scenarios} scenarios"));
                 std::thread::park_timeout(Duration::from_millis(200));
             }
         });
@@ -215,7 +214,7 @@ fn record_into(store: Store, plan: &Plan) -> Result<(Summary, u64), Failure> {
         done.store(true, Ordering::Relaxed);
         summary
     });
-    bar.finish_and_clear();
+    drop(line);
     keeper.keep()?;
     Ok((summary?, keeper.fresh))
 }
@@ -245,16 +244,12 @@ impl Keeper {
     }
 }
 
-fn bar(plan: &Plan) -> ProgressBar {
+fn bar(plan: &Plan) -> Line {
     // With the tests' own output on the terminal, a line that moves would be in its way.
-    if !io::stderr().is_terminal() || plan.command.output.is_none() {
-        return ProgressBar::hidden();
+    match plan.command.output {
+        Some(_) => Line::new("{spinner} recording {elapsed}: {msg}", None),
+        None => Line::hidden(),
     }
-    let style = ProgressStyle::with_template("{spinner} recording {elapsed}: {msg}");
-    let bar = ProgressBar::new_spinner();
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-    bar.enable_steady_tick(Duration::from_millis(200));
-    bar
 }
 
 /// Ctrl-C ends the tests; what was recorded is kept.
@@ -274,7 +269,7 @@ fn stop_on_interrupt() {
 
 fn canonical(path: &Path) -> Result<PathBuf, Failure> {
     path.canonicalize()
-        .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))
+        .map_err(|error| Failure::of_file(Exit::Usage, "cannot find", path, &error))
 }
 
 /// A build tree that the user names.
@@ -335,7 +330,7 @@ fn of_build(arguments: &Arguments, project: &Project, build: &Build) -> Result<P
     } else if !settings.test.command.trim().is_empty() {
         ["sh", "-c", &settings.test.command].map(Into::into).into()
     } else {
-        let message = "no test command";
+        let message = "no test command is known, so there is nothing to record";
         return Err(Failure::new(Exit::Usage, message)
             .hint("set test.command in parallax.toml, or give the command behind --"));
     };
@@ -394,9 +389,10 @@ impl From<RecorderError> for Failure {
                 .hint("give the command that runs the tests behind --"),
             RecorderError::Trace(_) => Failure::from_error(Exit::Internal, &error)
                 .hint("allow ptrace: sysctl kernel.yama.ptrace_scope=1, or docker run --cap-add=SYS_PTRACE"),
-            RecorderError::Wait(_) | RecorderError::Sink(_) => {
-                Failure::from_error(Exit::Internal, &error)
-            }
+            RecorderError::Wait(_) => Failure::from_error(Exit::Internal, &error)
+                .hint("does something else trace or kill the tests? run the command alone"),
+            RecorderError::Sink(_) => Failure::from_error(Exit::Internal, &error)
+                .hint("is there room on the disk of .parallax? parallax clean shows what can be removed"),
         }
     }
 }

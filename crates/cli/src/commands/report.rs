@@ -42,7 +42,9 @@ impl From<KeptError> for Failure {
         let failure = Failure::from_error(Exit::Usage, &error);
         match error {
             KeptError::Form { .. } => failure.hint("parallax check makes it anew"),
-            KeptError::File { .. } => failure,
+            KeptError::File { path, source } => {
+                Failure::of_file(Exit::Usage, "cannot use", &path, &source)
+            }
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Reading a captured program and deriving its variants, as every subcommand does it.
 
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use parallax_analysis::ModuleCode;
 use parallax_annotate::Side;
 use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadError, Variant};
@@ -14,6 +12,7 @@ use parallax_engine::sandbox::Policy;
 
 use parallax_store::{Usage, announce};
 
+use crate::console::Line;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -57,7 +56,9 @@ fn read_failure(path: &Path, error: &ReadError) -> Failure {
             io::ErrorKind::PermissionDenied => {
                 failure(format!("{shown} may not be read")).hint(format!("chmod u+rx {shown}"))
             }
-            _ => failure(format!("{shown} cannot be read: {error}")),
+            _ => failure(format!("{shown} cannot be read"))
+                .cause(error.to_string())
+                .hint("look at it with ls -l and file"),
         };
     }
     Failure::with_hint_below(Exit::Usage, &error.to_string())
@@ -74,15 +75,10 @@ fn announce_use_of_cache() {
 /// Makes a variant of the program; shows how far it is if somebody is looking.
 pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
     announce_use_of_cache();
-    let bar = if io::stderr().is_terminal() {
-        ProgressBar::new(program.modules.len() as u64)
-    } else {
-        ProgressBar::hidden()
-    };
-    let style = ProgressStyle::with_template("{msg:>12} [{bar:30}] {pos}/{len} {prefix}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let template = "{msg:>12} [{bar:30}] {pos}/{len} {prefix}";
+    let line = Line::new(template, Some(program.modules.len() as u64));
+    let bar = &line.bar;
     bar.set_message(variant.name());
-    bar.enable_steady_tick(Duration::from_millis(200));
     let jobs = std::thread::available_parallelism().map_or(1, |count| count.get());
     let options = Options {
         cache_dir: cache_directory(),
@@ -96,7 +92,7 @@ pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
         },
     };
     let derived = parallax_capture::derive(program, variant, &options);
-    bar.finish_and_clear();
+    drop(line);
     derived.map_err(|error| derive_failure(&error))
 }
 
@@ -167,6 +163,10 @@ fn derive_failure(error: &DeriveError) -> Failure {
             Failure::with_detail_below(exit, &text)
                 .hint("if the plain program builds, this is a defect of Parallax: please report it")
         }
+        DeriveError::NoModules { .. } => Failure::new(exit, text)
+            .hint("build all of it with CC=parallax-cc, its objects included"),
+        DeriveError::MissingInput { .. } => Failure::new(exit, text)
+            .hint("libraries and objects that it was linked with have to stay where they were"),
         DeriveError::Io { .. } => Failure::new(exit, text).hint(format!(
             "set {CACHE_VARIABLE} to a directory that can be written"
         )),

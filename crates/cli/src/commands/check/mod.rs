@@ -1,5 +1,6 @@
 //! `parallax check`: everything there is about one patch, in one command and one budget.
 
+mod clock;
 mod fill;
 mod judge;
 mod schedule;
@@ -27,6 +28,7 @@ use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::parse_time;
+use clock::{Clock, Used};
 use suite::Recorded;
 pub use work::{Orders, Thing, Work};
 
@@ -45,7 +47,8 @@ Examples:
   git bisect start BAD GOOD && git bisect run parallax check GOOD..HEAD
 
 --budget is the time for searching; building the versions and running the tests once come before it, and are kept for the next
-time. Ctrl-C ends the search and reports what is known. Running the same again goes on where that ended, also after a crash.
+time. Ctrl-C ends the search and reports what is known. Running the same again goes on where that ended, also after a crash, with
+the time that was left.
 What is intended can be accepted: parallax accept FINDING --because \"...\".
 A commit message with the line `Behaviour: none` at its end says that nothing that can be seen changes: then every difference is an error.
 Exit code: 0 nothing found, 1 errors or differences that nobody accepted, 125 a version does not build (git bisect skips it),
@@ -128,7 +131,11 @@ fn check(arguments: &Arguments) -> Result<Exit, Failure> {
         ("build", built + began.elapsed() - recorded, "both versions"),
         ("record", recorded, "the tests"),
     ];
-    let came = turns::search(&mut work, arguments.budget, !arguments.no_blame)?;
+    let used = Used::read(&stored::directory(), &work.name, arguments.budget);
+    notes.extend(goes_on(&used, arguments.budget));
+    let clock = Clock::start();
+    let meter = used.measure(clock.clone());
+    let came = turns::search(&mut work, used.left(), clock, !arguments.no_blame)?;
     work.complain();
     let mut report = fill::report(&work, &came.blames, &accepted)?;
     let before = before.into_iter().map(|(name, time, gave)| Phase {
@@ -141,9 +148,12 @@ fn check(arguments: &Arguments) -> Result<Exit, Failure> {
     report.timeline = came.timeline;
     report.is_interrupted = watch::interrupted();
     report.stats.runs = came.runs;
-    report.stats.searched = came.searched.as_secs_f64();
+    report.stats.searched = (used.before + came.searched).as_secs_f64();
     report.stats.budget = Some(arguments.budget.as_secs_f64());
     let exit = finish(arguments, report, notes, started)?;
+    if !watch::interrupted() {
+        meter.forget();
+    }
     in_use.end(exit as u8)?;
     Ok(exit)
 }
@@ -162,6 +172,17 @@ pub fn select(
         say(note);
     }
     Ok((usual.selected, usual.note))
+}
+
+/// Says that a search was cut off, and what it has left.
+fn goes_on(used: &Used, budget: Duration) -> Option<String> {
+    if used.before.is_zero() {
+        return None;
+    }
+    let [left, budget] = [used.left(), budget].map(screen::clock);
+    let note = format!("the last search was cut off and goes on: {left} of {budget} are left");
+    say(&note);
+    Some(note)
 }
 
 /// Says what is looked at, before it takes time.

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::clock::Clock;
 use crate::console::{self, Live, Palette, shorten};
 use crate::size::counted;
 
@@ -47,10 +48,8 @@ struct Shown {
 pub struct Screen {
     bar: ProgressBar,
     is_terminal: bool,
-    started: Instant,
+    clock: Arc<Clock>,
     budget: Duration,
-    /// Milliseconds that do not count.
-    paused: AtomicU64,
     /// Runs of searches that are over, and of the one that is going on.
     before: AtomicU64,
     current: AtomicU64,
@@ -60,7 +59,12 @@ pub struct Screen {
 
 impl Screen {
     /// Begins to show; everything that searches would show themselves goes there from now on.
-    pub fn open(title: String, budget: Duration, names: &[&'static str]) -> Arc<Screen> {
+    pub fn open(
+        title: String,
+        budget: Duration,
+        clock: Arc<Clock>,
+        names: &[&'static str],
+    ) -> Arc<Screen> {
         let is_terminal = io::stderr().is_terminal();
         let target = match is_terminal {
             true => ProgressDrawTarget::stderr_with_hz(5),
@@ -78,9 +82,8 @@ impl Screen {
         let screen = Arc::new(Screen {
             bar,
             is_terminal,
-            started: Instant::now(),
+            clock,
             budget,
-            paused: AtomicU64::new(0),
             before: AtomicU64::new(0),
             current: AtomicU64::new(0),
             shown: Mutex::new(Shown {
@@ -146,20 +149,8 @@ impl Screen {
         self.draw();
     }
 
-    /// What took so long does not count as searching.
-    pub fn pause(&self, time: Duration) {
-        let millis = time.as_millis() as u64;
-        self.paused.fetch_add(millis, Ordering::Relaxed);
-    }
-
-    /// Time of searching so far.
-    fn elapsed(&self) -> Duration {
-        let paused = Duration::from_millis(self.paused.load(Ordering::Relaxed));
-        self.started.elapsed().saturating_sub(paused)
-    }
-
     fn time(&self) -> String {
-        clock(self.elapsed())
+        clock(self.clock.elapsed())
     }
 
     /// What there is to show of everything.
@@ -176,7 +167,7 @@ impl Screen {
     }
 
     fn status(&self, shown: &Shown) -> String {
-        let elapsed = self.elapsed();
+        let elapsed = self.clock.elapsed();
         let left = self.budget.saturating_sub(elapsed);
         let runs = self.runs();
         let rate = runs as f64 / elapsed.as_secs_f64().max(0.1);
@@ -195,7 +186,7 @@ impl Screen {
             return;
         }
         let shown = self.shown().clone();
-        let width = console::width().saturating_sub(1);
+        let width = console::live_width().saturating_sub(1);
         let mut text = Palette.heading(&shorten(&shown.title, width));
         for row in &shown.rows {
             let mark = match row.state {
@@ -231,7 +222,7 @@ impl Screen {
 }
 
 /// `2:05`.
-fn clock(time: Duration) -> String {
+pub fn clock(time: Duration) -> String {
     let seconds = time.as_secs_f64().round() as u64;
     format!("{}:{:02}", seconds / 60, seconds % 60)
 }

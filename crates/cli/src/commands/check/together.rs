@@ -10,7 +10,7 @@ use super::schedule::Gain;
 use super::work::{Work, each};
 use crate::commands::explore::watch::Watcher;
 use crate::commands::interact::Wish;
-use crate::commands::interact::project::{Listener, Searched, search};
+use crate::commands::interact::project::{Listener, Part, Searched, search};
 use crate::failure::Failure;
 
 /// A patch with fewer hunks has nothing that could meet.
@@ -57,14 +57,25 @@ impl Work<'_> {
         let wish = Wish {
             means: self.orders.diverge.means(),
             budget: each(time),
-            seed: 0,
+            // A search begins anew each time: what is left to chance comes out otherwise.
+            seed: self.interact_turns,
             isolated: false,
         };
-        let outcome = search(self.pair, self.store, &[], &wish, &mut until)?;
+        self.interact_turns += 1;
+        self.find_touching()?;
+        let subjects = self.subjects.iter();
+        let parts = subjects.filter_map(|subject| {
+            let touching = self.touching.get(&subject.name)?.clone();
+            let subject = subject.clone();
+            (!touching.seeds.is_empty()).then_some(Part { subject, touching })
+        });
+        let parts: Vec<Part> = parts.collect();
+        let prepared = &mut self.together;
+        let outcome = search(self.pair, self.store, parts, prepared, &wish, &mut until)?;
         until.watcher.finish(&[])?;
         let mut found = 0;
         let mut is_done = true;
-        for searched in &outcome.programs {
+        for searched in &outcome {
             is_done &= searched.summary.ended == Ended::Exhausted;
             let name = &searched.subject.name;
             for finding in &searched.summary.findings {

@@ -1,11 +1,13 @@
 //! The searches take turns until the time is over.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_report::model::{Moment, Phase};
 
+use super::clock::Clock;
 use super::schedule::{Gain, Schedule, Slice};
 use super::screen::Screen;
 use super::work::Work;
@@ -103,14 +105,19 @@ impl Tally {
 }
 
 /// Gives slices of the time to the searches until it is over, or somebody asks for an end.
-pub fn search(work: &mut Work<'_>, budget: Duration, blames: bool) -> Result<Came, Failure> {
+pub fn search(
+    work: &mut Work<'_>,
+    budget: Duration,
+    clock: Arc<Clock>,
+    blames: bool,
+) -> Result<Came, Failure> {
     watch::catch_interrupt();
     let title = format!("parallax check {}", work.pair.range());
-    let screen = Screen::open(title, budget, &Search::ALL.map(Search::name));
+    let screen = Screen::open(title, budget, clock.clone(), &Search::ALL.map(Search::name));
     let mut turns = Turns {
         screen: &screen,
         schedule: Schedule::new(budget, &Search::ALL.map(Search::share)),
-        started: Instant::now(),
+        clock,
         reserve: match blames && (2..=MOST_HUNKS).contains(&work.pair.patch.hunks.len()) {
             true => ENOUGH_BLAMING
                 .max(budget.mul_f64(BLAMING))
@@ -118,7 +125,6 @@ pub fn search(work: &mut Work<'_>, budget: Duration, blames: bool) -> Result<Cam
             false => Duration::ZERO,
         },
         work,
-        paused: Duration::ZERO,
         tallies: [Tally::default(); Search::ALL.len()],
         timeline: Vec::new(),
     };
@@ -139,7 +145,7 @@ pub fn search(work: &mut Work<'_>, budget: Duration, blames: bool) -> Result<Cam
         blames,
         phases: phases.collect(),
         runs: screen.runs(),
-        searched: turns.started.elapsed().saturating_sub(turns.paused),
+        searched: turns.clock.elapsed(),
         timeline: turns.timeline,
     })
 }
@@ -148,11 +154,9 @@ struct Turns<'t, 'w> {
     work: &'t mut Work<'w>,
     screen: &'t Screen,
     schedule: Schedule,
-    started: Instant,
+    clock: Arc<Clock>,
     /// Time that is kept for finding hunks.
     reserve: Duration,
-    /// Time that was no search.
-    paused: Duration,
     tallies: [Tally; Search::ALL.len()],
     timeline: Vec<Moment>,
 }
@@ -161,7 +165,7 @@ impl Turns<'_, '_> {
     fn run(&mut self, budget: Duration, blames: bool) -> Result<Blames, Failure> {
         self.note();
         self.work.recall(budget)?;
-        self.schedule.spend(self.started.elapsed());
+        self.schedule.spend(self.clock.elapsed());
         self.note();
         let mut found = Blames::new();
         let mut is_blamed = !blames;
@@ -215,12 +219,10 @@ impl Turns<'_, '_> {
             ));
             return Ok(Blames::new());
         }
-        let began = Instant::now();
         self.screen
             .now("building once more, to find out which part of the patch it comes from");
-        let prepared = diverge::prepare_blame(self.work.pair);
-        self.screen.pause(began.elapsed());
-        self.paused += began.elapsed();
+        let pair = self.work.pair;
+        let prepared = self.clock.without(|| diverge::prepare_blame(pair));
         if let Err(failure) = prepared {
             // What was found is reported in any case.
             console::print_error(&failure.render(&Palette));
@@ -240,7 +242,7 @@ impl Turns<'_, '_> {
         let (covered, lines) = covered_lines(self.work);
         let findings = self.work.found();
         self.timeline.push(Moment {
-            seconds: self.started.elapsed().as_secs_f64(),
+            seconds: self.clock.elapsed().as_secs_f64(),
             covered,
             findings,
         });

@@ -8,7 +8,7 @@ use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::explore::Ended;
 use parallax_report::model::{Interaction, Technique};
 use parallax_scenario::Scenario;
-use parallax_store::Store;
+use parallax_store::{Store, hash};
 
 use super::judge::{Judge, Suspect};
 use super::schedule::Gain;
@@ -16,6 +16,7 @@ use crate::commands::amplify::{self, Chosen};
 use crate::commands::cover::{self, Covering};
 use crate::commands::diverge::{self, Part};
 use crate::commands::explore::watch::{self, Watcher};
+use crate::commands::interact::project::Prepared;
 use crate::commands::patch::{Found, Scope};
 use crate::commands::search::{Budget, End, say};
 use crate::commands::stored;
@@ -75,6 +76,8 @@ struct Batch {
 
 /// The work on one patch.
 pub struct Work<'w> {
+    /// The same for the same versions, searched in the same way.
+    pub name: String,
     pub orders: &'w Orders,
     pub pair: &'w Pair,
     pub store: &'w Store,
@@ -94,6 +97,9 @@ pub struct Work<'w> {
     amplified: BTreeSet<String>,
     /// By program and what it shows: the changes that an input executed.
     pub interactions: BTreeMap<(String, String), Interaction>,
+    /// Programs with the graphs of their changes, and how often changes were searched together.
+    pub together: Prepared,
+    pub interact_turns: u64,
     begun: Instant,
     /// Whether what is found is reported only in the end.
     pub is_quiet: bool,
@@ -130,6 +136,7 @@ impl<'w> Work<'w> {
         let budget = each(LEAST_EACH);
         let campaign = cover::Campaign::new(&orders.cover, budget, store, scope, found)?;
         let mut work = Work {
+            name: hash(identity.as_bytes()),
             orders,
             pair,
             store,
@@ -151,6 +158,8 @@ impl<'w> Work<'w> {
             batches: Vec::new(),
             amplified: BTreeSet::new(),
             interactions: BTreeMap::new(),
+            together: Prepared::default(),
+            interact_turns: 0,
             begun: Instant::now(),
             is_quiet: false,
         };
@@ -166,7 +175,7 @@ impl<'w> Work<'w> {
     }
 
     /// Finds the scenarios that run changed code, when there may be new ones.
-    fn find_touching(&mut self) -> Result<(), Failure> {
+    pub fn find_touching(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.is_touching_old) {
             for subject in &self.subjects {
                 let name = &subject.name;

@@ -145,7 +145,8 @@ impl<'c, 's> Campaign<'c, 's> {
             }
             spent += began.elapsed();
         }
-        if settled > 0 && !goes_on {
+        // `check` goes on by itself, and has no such option.
+        if settled > 0 && !goes_on && console::live().is_none() {
             let scenarios = counted(settled, "scenario");
             say(&format!(
                 "{scenarios} compared on before; --again does once more"

@@ -1,18 +1,16 @@
 //! Watching an exploration: progress for who looks, inputs to disk as they come.
 
 use std::collections::BTreeMap;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use parallax_engine::archive::{Archive, ArchiveError};
 use parallax_engine::explore::{Observer, Progress};
 use parallax_engine::finding::Finding;
 use parallax_engine::scenario::Scenario;
 
-use crate::console::{self, Palette};
+use crate::console::{self, Line, Palette, shorten};
 use crate::exit::Exit;
 use crate::report::finding::headline;
 use crate::size::{counted, show_count, show_time};
@@ -51,8 +49,7 @@ pub type Kept = BTreeMap<String, PathBuf>;
 pub struct Watcher {
     /// Directories of results, each with its program.
     places: Vec<(PathBuf, PathBuf)>,
-    bar: ProgressBar,
-    is_terminal: bool,
+    line: Line,
     started: Instant,
     last_line: Instant,
     announced: u32,
@@ -65,20 +62,9 @@ impl Watcher {
     /// For a search in programs that keeps results in a directory for each.
     pub fn new(places: Vec<(PathBuf, PathBuf)>, time: Option<Duration>) -> Watcher {
         catch_interrupt();
-        // Who shares a screen has no line of its own.
-        let is_terminal = io::stderr().is_terminal() && console::live().is_none();
-        let bar = if is_terminal {
-            ProgressBar::new_spinner()
-        } else {
-            ProgressBar::hidden()
-        };
-        let style = ProgressStyle::with_template("{spinner} {msg}");
-        bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
-        bar.enable_steady_tick(Duration::from_millis(200));
         Watcher {
             places,
-            bar,
-            is_terminal,
+            line: Line::new("{spinner} {msg}", None),
             started: Instant::now(),
             last_line: Instant::now(),
             announced: 0,
@@ -99,7 +85,7 @@ impl Watcher {
         format!("{time}  {} ({rate:.0}/s)", counted(runs, "run"))
     }
 
-    fn line(&self, progress: &Progress) -> String {
+    fn say(&self, progress: &Progress) -> String {
         format!(
             "{}  {}  {} covered  {} open  {}",
             self.pace(progress.runs),
@@ -112,7 +98,7 @@ impl Watcher {
 
     /// Writes what is still to be written, given the findings in each program; where each is kept.
     pub fn finish(mut self, findings: &[Vec<Finding>]) -> Result<Vec<Kept>, ArchiveError> {
-        self.bar.finish_and_clear();
+        self.line.bar.finish_and_clear();
         if let Some(error) = self.error.take() {
             return Err(error);
         }
@@ -142,8 +128,10 @@ impl Watcher {
     pub fn tell(&mut self, line: String) {
         if let Some(live) = console::live() {
             live.tell(&line);
-        } else if self.is_terminal {
-            self.bar.set_message(line);
+        } else if self.line.is_shown {
+            // Lines that wrap would not be cleared.
+            let room = console::live_width().saturating_sub(3);
+            self.line.bar.set_message(shorten(&line, room));
         } else if self.last_line.elapsed() >= LINES {
             self.last_line = Instant::now();
             console::print_error(&format!("{line}\n"));
@@ -152,7 +140,8 @@ impl Watcher {
 
     /// Shows a line that stays.
     pub fn announce(&self, line: &str) {
-        self.bar
+        self.line
+            .bar
             .suspend(|| console::print_error(&format!("{line}\n")));
     }
 
@@ -185,7 +174,7 @@ impl Watcher {
 
 impl Observer for Watcher {
     fn progress(&mut self, progress: &Progress) {
-        self.tell(self.line(progress));
+        self.tell(self.say(progress));
     }
 
     fn finding(&mut self, finding: &Finding) {

@@ -1,6 +1,8 @@
 //! A project's patch: every program that it changes, from the recorded scenarios that run changed code.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use parallax_engine::explore::{Bounds, Shape};
@@ -12,7 +14,7 @@ use super::{Arguments, Ready, Wish, keeper, progress_line};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::search::{Budget, say};
 use crate::commands::stored;
-use crate::commands::versions::{Pair, Subject, touching};
+use crate::commands::versions::{Pair, Subject, Touching, touching};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -24,18 +26,49 @@ const MOST_SEEDS: usize = 64;
 /// What a program came to.
 pub struct Searched {
     pub subject: Subject,
-    pub ready: Ready,
+    pub ready: Rc<Ready>,
     pub summary: Summary,
     /// Of each finding, the name of its scenario in the store.
     pub kept: Vec<String>,
 }
 
-/// What the programs of a patch came to.
-#[derive(Default)]
-pub struct Outcome {
-    pub programs: Vec<Searched>,
-    /// Programs with changed code that no scenario runs.
-    pub unreached: Vec<String>,
+/// A program with the scenarios that run its changed code.
+pub struct Part {
+    pub subject: Subject,
+    pub touching: Touching,
+}
+
+/// Programs that are ready for searches, each prepared once however many searches there are: its graphs take seconds. One that cannot be
+/// prepared is not tried again.
+pub struct Prepared<T = Ready>(BTreeMap<String, Option<Rc<T>>>);
+
+impl<T> Default for Prepared<T> {
+    fn default() -> Prepared<T> {
+        Prepared(BTreeMap::new())
+    }
+}
+
+impl<T> Prepared<T> {
+    /// What was made for a program, or is made now; `complain` is told why it cannot be.
+    fn get(
+        &mut self,
+        name: &str,
+        make: impl FnOnce() -> Result<T, Failure>,
+        complain: impl FnOnce(&Failure),
+    ) -> Option<Rc<T>> {
+        if let Some(known) = self.0.get(name) {
+            return known.clone();
+        }
+        let made = match make() {
+            Ok(made) => Some(Rc::new(made)),
+            Err(failure) => {
+                complain(&failure);
+                None
+            }
+        };
+        self.0.insert(name.to_owned(), made.clone());
+        made
+    }
 }
 
 /// Who watches a search in several programs.
@@ -48,45 +81,52 @@ pub trait Listener {
     fn stop(&self) -> bool;
 }
 
-/// Searches the programs that a patch changes, or those of them that are wanted, until the budget is used up, and keeps what is found. To
-/// make variants of programs is to build, and does not count.
-pub fn search(
+/// The programs that a patch changes, or those of them that are wanted, and the names of those whose changed code no scenario runs.
+fn parts(
     pair: &Pair,
     store: &Store,
     only: &[PathBuf],
-    wish: &Wish<'_>,
-    listener: &mut dyn Listener,
-) -> Result<Outcome, Failure> {
-    let mut outcome = Outcome::default();
-    let mut parts = Vec::new();
+) -> Result<(Vec<Part>, Vec<String>), Failure> {
+    let (mut parts, mut unreached) = (Vec::new(), Vec::new());
     for subject in pair.changed(only)? {
-        let found = touching(store, pair, &subject)?;
-        match found.seeds.is_empty() {
-            true => outcome.unreached.push(subject.name),
-            false => parts.push((subject, found)),
+        let touching = touching(store, pair, &subject)?;
+        match touching.seeds.is_empty() {
+            true => unreached.push(subject.name),
+            false => parts.push(Part { subject, touching }),
         }
     }
+    Ok((parts, unreached))
+}
+
+/// Searches programs until the budget is used up, and keeps what is found. To make variants of programs is to build, and does not count.
+pub fn search(
+    pair: &Pair,
+    store: &Store,
+    parts: Vec<Part>,
+    prepared: &mut Prepared,
+    wish: &Wish<'_>,
+    listener: &mut dyn Listener,
+) -> Result<Vec<Searched>, Failure> {
+    let mut outcome = Vec::new();
     let mut spent = Duration::ZERO;
     let count = parts.len();
-    for (number, (subject, found)) in parts.into_iter().enumerate() {
+    for (number, part) in parts.into_iter().enumerate() {
+        let Part { subject, touching } = part;
         if listener.stop() {
             break;
         }
         let paths = &subject.paths;
-        let ready = Ready::new(
-            &paths.old,
-            &paths.new,
-            subject.golden.as_deref(),
-            None,
-            wish.means,
-        );
-        let ready = match ready {
-            Ok(ready) => ready,
-            Err(failure) => {
+        let golden = subject.golden.as_deref();
+        let ready = prepared.get(
+            &subject.name,
+            || Ready::new(&paths.old, &paths.new, golden, None, wish.means),
+            |failure| {
                 console::print_error(&failure.render(&Palette));
                 listener.note(&format!("{} is left out", subject.name));
-                continue;
-            }
+            },
+        );
+        let Some(ready) = ready else {
+            continue;
         };
         if ready.comparison.graph.nodes.is_empty() {
             continue;
@@ -104,7 +144,11 @@ pub fn search(
             ..*wish
         };
         let began = Instant::now();
-        let mut seeds: Vec<_> = found.seeds.into_iter().map(|seed| seed.scenario).collect();
+        let mut seeds: Vec<_> = touching
+            .seeds
+            .into_iter()
+            .map(|seed| seed.scenario)
+            .collect();
         let shape = Shape::Bounded(Bounds::around(&seeds));
         seeds.truncate(MOST_SEEDS);
         let variables = pair.project.config.inputs.environment.iter();
@@ -124,7 +168,7 @@ pub fn search(
         for finding in &summary.findings {
             kept.push(keeper::keep(store, &subject.name, finding)?);
         }
-        outcome.programs.push(Searched {
+        outcome.push(Searched {
             subject,
             ready,
             summary,
@@ -188,13 +232,14 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
     let store = stored::open()?;
     let in_use = store.begin("parallax interact")?;
     let mut watcher = Watcher::new(Vec::new(), wish.budget.time);
-    let outcome = search(&pair, &store, &arguments.only, &wish, &mut watcher)?;
+    let (parts, unreached) = parts(&pair, &store, &arguments.only)?;
+    let mut prepared = Prepared::default();
+    let outcome = search(&pair, &store, parts, &mut prepared, &wish, &mut watcher)?;
     watcher.finish(&[])?;
-    if outcome.programs.is_empty() && outcome.unreached.is_empty() {
+    if outcome.is_empty() && unreached.is_empty() {
         say("no program of the project has code that differs");
     }
     let programs: Vec<report::Program<'_>> = outcome
-        .programs
         .iter()
         .map(|one| report::Program {
             title: format!("{} {}", one.subject.name, pair.range()),
@@ -207,7 +252,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
     let shown = InteractReport {
         isolated: arguments.isolated,
         programs: &programs,
-        unreached: &outcome.unreached,
+        unreached: &unreached,
         kept: "inputs are kept as scenarios: parallax scenarios, parallax replay ID --on both"
             .to_owned(),
     };
@@ -231,4 +276,30 @@ fn check(arguments: &Arguments) -> Result<(), Failure> {
             .hint("parallax interact OLD_PROGRAM NEW_PROGRAM -- ARGS compares two programs"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_prepared_once_also_if_that_fails() {
+        let mut prepared: Prepared<u32> = Prepared::default();
+        let (mut made, mut complaints) = (0, 0);
+        for _ in 0..3 {
+            let mut make = || {
+                made += 1;
+                Ok(made)
+            };
+            let good = prepared.get("good", &mut make, |_| complaints += 1);
+            assert_eq!(good.as_deref(), Some(&1));
+            let mut fail = || {
+                made += 1;
+                Err(Failure::new(Exit::BuildFailed, "no"))
+            };
+            let bad = prepared.get("bad", &mut fail, |_| complaints += 1);
+            assert_eq!(bad, None);
+        }
+        assert_eq!((made, complaints), (2, 1));
+    }
 }

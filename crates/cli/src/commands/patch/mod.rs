@@ -136,8 +136,9 @@ impl Scope {
     pub fn of_program(path: &Path, wish: &Wish) -> Result<Scope, Failure> {
         let wanted = match wish {
             Wish::Patch(_) => {
-                let message = "say which lines of the program: --at FILE:LINE or --uncovered";
-                return Err(Failure::new(Exit::Usage, message));
+                let message = "a program alone does not say which lines are meant";
+                return Err(Failure::new(Exit::Usage, message)
+                    .hint("--at FILE:LINE names one, --uncovered means all that no test runs"));
             }
             Wish::Lines(lines) => Some(lines.clone()),
             Wish::Everything => None,
@@ -170,8 +171,10 @@ impl Scope {
             Wish::Lines(lines) => Some(lines.clone()),
             Wish::Patch(_) => {
                 let Some(old) = &selected.old else {
-                    let message = "a patch is what lies between two revisions, as in HEAD~1..HEAD";
-                    return Err(Failure::new(Exit::Usage, message));
+                    let message = "a patch is what lies between two revisions";
+                    return Err(Failure::new(Exit::Usage, message).hint(
+                        "HEAD~1..HEAD is the last commit, HEAD.. are your uncommitted changes",
+                    ));
                 };
                 Some(changed_lines(project, old, &selected.new)?)
             }

@@ -92,7 +92,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let pair = Pair::of_selected(project, selected, None)?;
     let Some(repository) = &pair.project.repository else {
         let message = "there is no git repository that a patch could be for";
-        return Err(Failure::new(Exit::Usage, message));
+        return Err(Failure::new(Exit::Usage, message)
+            .hint("git init && git add -A && git commit makes one"));
     };
     let store = stored::open()?;
     let in_use = store.begin("parallax tests")?;
@@ -191,7 +192,7 @@ fn write(arguments: &Arguments, patch: &[u8]) -> Result<(), Failure> {
     use std::io::Write as _;
     match &arguments.output {
         Some(path) => fs::write(path, patch)
-            .map_err(|error| Failure::new(Exit::Usage, format!("{}: {error}", path.display())))?,
+            .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", path, &error))?,
         None => {
             let mut out = std::io::stdout().lock();
             // A reader that went away is no error.
