@@ -12,7 +12,7 @@ use crate::revision::RevisionError;
 pub enum BuildError {
     #[error("building {} failed: step {} ended with {}", .0.revision, .0.step, .0.status)]
     Step(Box<FailedStep>),
-    #[error("{revision} was built, but there is no {}; build.tree must name where the results are", tree.display())]
+    #[error("{revision} was built, but there is no {}", tree.display())]
     NoTree { revision: String, tree: PathBuf },
     #[error("{revision} was built, but no program in {} was linked with parallax-cc", tree.display())]
     NothingCaptured {

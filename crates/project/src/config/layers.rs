@@ -193,7 +193,9 @@ impl Values {
                 Ok(number) => Value::Integer(number),
                 Err(_) => Value::String(text.to_owned()),
             },
-            Kind::Text | Kind::Size | Kind::Time | Kind::Table => Value::String(text.to_owned()),
+            Kind::Text | Kind::Size | Kind::Time | Kind::Table => {
+                Value::String(unquoted(text).unwrap_or_else(|| text.to_owned()))
+            }
         };
         self.insert(setting, place, &value)
     }
@@ -360,6 +362,16 @@ fn plain(value: &DeValue) -> Value {
     }
 }
 
+/// A text in quotes, written as in the file. What only begins or ends with some (a command for the shell) is meant as it is.
+fn unquoted(text: &str) -> Option<String> {
+    let is_quoted = text.starts_with(['"', '\'']);
+    let parsed = is_quoted.then(|| DeValue::parse(text).ok()).flatten()?;
+    match plain(parsed.get_ref()) {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -380,6 +392,24 @@ mod tests {
         match layers.resolve().unwrap_err() {
             ConfigError::Unknown { meant, .. } => meant,
             other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn texts_on_the_command_line_may_be_quoted_as_in_the_file() {
+        let texts = [
+            ("\"out\"", "out"),
+            ("'out'", "out"),
+            ("out", "out"),
+            ("\"my tool\" --all", "\"my tool\" --all"),
+            ("make CC=\"$CC\"", "make CC=\"$CC\""),
+        ];
+        for (given, taken) in texts {
+            let layers = Layers {
+                flags: vec![format!("build.build={given}")],
+                ..Layers::default()
+            };
+            assert_eq!(layers.resolve().unwrap().build.build, taken);
         }
     }
 
