@@ -37,7 +37,7 @@ fn the_document_is_as_the_schema_describes() {
 #[test]
 fn every_form_has_its_file() {
     let folder = checked(&sample::report());
-    let all = "human,json,sarif,junit,markdown,html,lcov,gitlab,github";
+    let all = "human,json,sarif,junit,markdown,html,lcov,cobertura,gitlab,github";
     let (text, said) = folder.expect(1, &["report", "--format", all, "-o", "out"]);
     assert!(text.starts_with("HEAD~1..HEAD: 1 error"), "{text}");
     assert!(text.contains("::error file=src/field.c,line=24"), "{text}");
@@ -48,6 +48,7 @@ fn every_form_has_its_file() {
         .collect();
     names.sort();
     let expected = [
+        "cobertura.xml",
         "gl-code-quality-report.json",
         "parallax.html",
         "parallax.info",

@@ -1,97 +1,166 @@
 //! The report as JUnit XML, which every CI server shows as a list of tests.
 //!
 //! One suite for findings, one for changed lines. A finding that fails the check is a failed test, another one a passed test
-//! with its text; a changed line that runs is a passed test, one that does not is skipped: that no input was found is no
-//! failure.
-
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+//! whose text is in the output of its suite; a changed line that runs is a passed test, one that does not is skipped: that no input was found
+//! is no failure.
+//!
+//! There is no standard. What is written is what both the schema of Ant's reports and that of Jenkins allow, which is less than many servers
+//! understand: places of the source, for which these schemas have no attributes, are in the names.
 
 use crate::headline;
 use crate::human::{self, Options};
 use crate::model::{Finding, PatchReport, Target};
-use crate::words::spans;
+use crate::words::{date, spans};
+use crate::xml::Element;
 
 /// Columns of the text inside.
 const WIDTH: usize = 100;
 
-pub fn render(report: &PatchReport) -> String {
-    let mut document = Report::new("parallax check");
-    document.add_test_suites([findings(report), lines(report)]);
-    // Writing to memory can only fail if the data has no form in XML, and all strings are filtered.
-    document.to_string().unwrap_or_default()
+/// Tests that belong together.
+struct Suite {
+    name: String,
+    cases: Vec<Case>,
+    /// Text about tests that passed.
+    output: String,
 }
 
-fn findings(report: &PatchReport) -> TestSuite {
-    let mut suite = TestSuite::new(format!("behaviour of {}", report.patch.range));
+struct Case {
+    name: String,
+    class: String,
+    seconds: f64,
+    end: End,
+}
+
+enum End {
+    Passed,
+    Skipped(String),
+    Failed {
+        kind: &'static str,
+        message: String,
+        text: String,
+    },
+}
+
+pub fn render(report: &PatchReport) -> String {
+    let suites = [findings(report), lines(report)];
+    let suites = suites.iter().enumerate();
+    let suites = suites.map(|(number, suite)| suite.element(number, report.stats.finished));
+    Element::new("testsuites").children(suites).document("")
+}
+
+fn findings(report: &PatchReport) -> Suite {
+    let mut suite = Suite {
+        name: format!("behaviour of {}", report.patch.range),
+        cases: Vec::new(),
+        output: String::new(),
+    };
     for found in report.ranked() {
-        suite.add_test_case(finding(report, found));
+        suite.add(report, found);
     }
     if report.findings.is_empty() {
-        let passed = TestCase::new(headline::sentence(report), TestCaseStatus::success());
-        suite.add_test_case(named(passed, "parallax"));
+        suite.cases.push(Case {
+            name: headline::sentence(report),
+            class: "parallax".to_owned(),
+            seconds: 0.0,
+            end: End::Passed,
+        });
     }
     suite
 }
 
-fn finding(report: &PatchReport, found: &Finding) -> TestCase {
-    let options = Options {
-        width: WIDTH,
-        verbose: false,
-    };
-    let text = human::plain(&human::one(report, options, found));
-    let fails = found.fails(report.promise.is_some());
-    let mut status = match fails {
-        true => TestCaseStatus::non_success(NonSuccessKind::Failure),
-        false => TestCaseStatus::success(),
-    };
-    if fails {
-        let title = headline::title(found);
-        status.set_type(found.class.name()).set_message(title);
-        status.set_description(text.clone());
+fn lines(report: &PatchReport) -> Suite {
+    Suite {
+        name: format!("changed lines of {}", report.patch.range),
+        cases: report.targets.iter().map(line).collect(),
+        output: String::new(),
     }
-    let name = format!("{} {}", found.id, headline::title_and_place(report, found));
-    let mut case = named(TestCase::new(name, status), &found.program);
-    if !fails {
-        case.set_system_out(text);
-    }
-    place(&mut case, found.file.as_deref(), found.line);
-    case
 }
 
-fn lines(report: &PatchReport) -> TestSuite {
-    let mut suite = TestSuite::new(format!("changed lines of {}", report.patch.range));
-    for target in &report.targets {
-        suite.add_test_case(line(target));
+fn line(target: &Target) -> Case {
+    Case {
+        name: format!("{}:{}", target.file, spans(&target.lines)),
+        class: target.function.clone(),
+        seconds: target.seconds,
+        end: match target.state.is_covered() {
+            true => End::Passed,
+            false => {
+                let why = target.why.as_deref();
+                End::Skipped(why.unwrap_or(target.state.in_words()).to_owned())
+            }
+        },
     }
-    suite
 }
 
-fn line(target: &Target) -> TestCase {
-    let status = match target.state.is_covered() {
-        true => TestCaseStatus::success(),
-        false => {
-            let mut status = TestCaseStatus::skipped();
-            let why = target.why.as_deref();
-            status.set_message(why.unwrap_or(target.state.in_words()));
-            status
+impl Suite {
+    fn add(&mut self, report: &PatchReport, found: &Finding) {
+        let options = Options {
+            width: WIDTH,
+            verbose: false,
+        };
+        let text = human::plain(&human::one(report, options, found));
+        let end = match found.fails(report.promise.is_some()) {
+            true => End::Failed {
+                kind: found.class.name(),
+                message: headline::title(found),
+                text,
+            },
+            false => {
+                self.output.push_str(&text);
+                self.output.push('\n');
+                End::Passed
+            }
+        };
+        self.cases.push(Case {
+            name: format!("{} {}", found.id, headline::title_and_place(report, found)),
+            class: found.program.clone(),
+            seconds: found.seconds,
+            end,
+        });
+    }
+
+    fn element(&self, number: usize, finished: u64) -> Element {
+        let count = |is_meant: fn(&End) -> bool| {
+            let ends = self.cases.iter().map(|case| &case.end);
+            ends.filter(|end| is_meant(end)).count()
+        };
+        let time: f64 = self.cases.iter().map(|case| case.seconds).sum();
+        Element::new("testsuite")
+            .with("name", &self.name)
+            .with("package", "parallax")
+            .with("id", number)
+            .with("timestamp", date(finished))
+            .with("hostname", "localhost")
+            .with("tests", self.cases.len())
+            .with("failures", count(|end| matches!(end, End::Failed { .. })))
+            .with("errors", 0)
+            .with("skipped", count(|end| matches!(end, End::Skipped(_))))
+            .with("time", format!("{time:.3}"))
+            .child(Element::new("properties"))
+            .children(self.cases.iter().map(Case::element))
+            .child(Element::new("system-out").text(&self.output))
+            .child(Element::new("system-err"))
+    }
+}
+
+impl Case {
+    fn element(&self) -> Element {
+        let case = Element::new("testcase")
+            .with("name", &self.name)
+            .with("classname", &self.class)
+            .with("time", format!("{:.3}", self.seconds));
+        match &self.end {
+            End::Passed => case,
+            End::Skipped(why) => case.child(Element::new("skipped").with("message", why)),
+            End::Failed {
+                kind,
+                message,
+                text,
+            } => case.child(
+                Element::new("failure")
+                    .with("type", kind)
+                    .with("message", message)
+                    .text(text),
+            ),
         }
-    };
-    let name = format!("{}:{}", target.file, spans(&target.lines));
-    let mut case = named(TestCase::new(name, status), &target.function);
-    let first = target.lines.first().copied().unwrap_or(0);
-    place(&mut case, Some(&target.file), first);
-    case
-}
-
-fn named(mut case: TestCase, class: &str) -> TestCase {
-    case.set_classname(class);
-    case
-}
-
-/// Attributes that several servers link to the source by.
-fn place(case: &mut TestCase, file: Option<&str>, line: u32) {
-    if let Some(file) = file {
-        case.extra.insert("file".into(), file.into());
-        case.extra.insert("line".into(), line.to_string().into());
     }
 }

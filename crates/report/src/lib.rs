@@ -6,6 +6,7 @@
 //! contradict them.
 
 mod beside;
+pub mod cobertura;
 pub mod github;
 pub mod gitlab;
 pub mod given;
@@ -22,5 +23,6 @@ pub mod palette;
 mod paste;
 pub mod sarif;
 pub mod words;
+mod xml;
 
 pub use model::PatchReport;

@@ -129,6 +129,25 @@ pub fn spans(lines: &[u32]) -> String {
     shown.collect::<Vec<_>>().join(",")
 }
 
+/// Date and time of day in UTC, as `2026-11-16T08:00:00`, from seconds since 1970.
+pub fn date(seconds: u64) -> String {
+    const DAYS_OF_400_YEARS: u64 = 146_097;
+    let (days, time) = (seconds / 86_400, seconds % 86_400);
+    // Years that begin in March have their leap day at the end. 719,468 days lie between March of year 0 and 1970.
+    let days = days + 719_468;
+    let (era, day) = (days / DAYS_OF_400_YEARS, days % DAYS_OF_400_YEARS);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (year, month) = match month {
+        0..10 => (era * 400 + year, month + 3),
+        _ => (era * 400 + year + 1, month - 9),
+    };
+    let (hours, minutes, seconds) = (time / 3600, time / 60 % 60, time % 60);
+    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{seconds:02}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -170,6 +189,21 @@ mod tests {
         assert_eq!(show_loss("inet_aton"), "inet_aton");
         assert_eq!(show_loss("(memory)"), "memory that libraries wrote");
         assert!(!show_loss("(trace cut short: nodes)").contains('('));
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, shown) in [
+            (0, "1970-01-01T00:00:00"),
+            (951_782_399, "2000-02-28T23:59:59"),
+            (951_782_400, "2000-02-29T00:00:00"),
+            (1_709_251_199, "2024-02-29T23:59:59"),
+            (1_735_689_599, "2024-12-31T23:59:59"),
+            (1_794_816_000, "2026-11-16T08:00:00"),
+            (4_107_542_400, "2100-03-01T00:00:00"),
+        ] {
+            assert_eq!(date(seconds), shown);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use parallax_report::human::{self, Options};
 use parallax_report::model::{DifferenceLine, Promise};
-use parallax_report::{github, gitlab, html, junit, lcov, markdown, sarif};
+use parallax_report::{cobertura, github, gitlab, html, junit, lcov, markdown, sarif};
 use serde_json::Value;
 use serde_sarif::sarif::Sarif;
 
@@ -82,53 +82,188 @@ fn a_promise_raises_the_level_of_findings() {
     assert_eq!(levels, ["error", "error", "warning", "note"]);
 }
 
-/// What the widely used XSD of JUnit reports asks for: which elements and attributes there are, where, and that numbers are right.
+/// An element of a document type: what may be in it, in this order (`*` any number, `?` one or none, else exactly one), and its attributes,
+/// which are required unless they end in `?`.
+type Rule = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+fn assert_follows(node: roxmltree::Node<'_, '_>, rules: &[Rule]) {
+    let name = node.tag_name().name();
+    let rule = rules.iter().find(|rule| rule.0 == name);
+    let (_, inside, attributes) = rule.unwrap_or_else(|| panic!("<{name}> is not known"));
+    let mut children = node.children().filter(|node| node.is_element()).peekable();
+    for wanted in *inside {
+        let (wanted, least, most) = match wanted.as_bytes().last() {
+            Some(b'*') => (&wanted[..wanted.len() - 1], 0, usize::MAX),
+            Some(b'?') => (&wanted[..wanted.len() - 1], 0, 1),
+            _ => (*wanted, 1, 1),
+        };
+        let mut count = 0;
+        while count < most
+            && children
+                .next_if(|node| node.tag_name().name() == wanted)
+                .is_some()
+        {
+            count += 1;
+        }
+        assert!(count >= least, "<{name}> has no <{wanted}>");
+    }
+    if let Some(left) = children.next() {
+        panic!("<{}> is out of place in <{name}>", left.tag_name().name());
+    }
+    for attribute in node.attributes() {
+        let is_it = |known: &&str| known.trim_end_matches('?') == attribute.name();
+        let known = attributes.iter().any(|known| is_it(&known));
+        assert!(known, "<{name} {}> is not known", attribute.name());
+    }
+    for wanted in attributes.iter().filter(|name| !name.ends_with('?')) {
+        assert!(node.has_attribute(*wanted), "<{name}> has no {wanted}");
+    }
+    for child in node.children().filter(|node| node.is_element()) {
+        assert_follows(child, rules);
+    }
+}
+
+/// What both the schema of Ant's reports and the one of Jenkins' plug-in allow.
+const JUNIT: &[Rule] = &[
+    ("testsuites", &["testsuite*"], &[]),
+    (
+        "testsuite",
+        &["properties", "testcase*", "system-out", "system-err"],
+        &[
+            "name",
+            "package",
+            "id",
+            "timestamp",
+            "hostname",
+            "tests",
+            "failures",
+            "errors",
+            "skipped?",
+            "time",
+        ],
+    ),
+    ("properties", &[], &[]),
+    (
+        "testcase",
+        &["skipped?", "failure?"],
+        &["name", "classname", "time"],
+    ),
+    ("skipped", &[], &["message?"]),
+    ("failure", &[], &["type", "message?"]),
+    ("system-out", &[], &[]),
+    ("system-err", &[], &[]),
+];
+
 #[test]
 fn junit_has_the_structure_that_servers_check() {
     let text = junit::render(&sample::report());
     let document = roxmltree::Document::parse(&text).unwrap();
     let root = document.root_element();
-    assert_eq!(root.tag_name().name(), "testsuites");
+    assert_follows(root, JUNIT);
     let number = |node: &roxmltree::Node<'_, '_>, name: &str| -> usize {
         node.attribute(name).unwrap().parse().unwrap()
     };
-    let mut sums = [0; 2];
-    for suite in root.children().filter(|node| node.is_element()) {
-        assert_eq!(suite.tag_name().name(), "testsuite");
-        assert!(suite.attribute("name").is_some());
-        let cases: Vec<_> = suite.children().filter(|node| node.is_element()).collect();
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for case in &cases {
-            assert_eq!(case.tag_name().name(), "testcase");
-            for name in ["name", "classname"] {
-                assert!(!case.attribute(name).unwrap().is_empty());
-            }
-            let inside: Vec<&str> = case
-                .children()
-                .filter(|node| node.is_element())
-                .map(|node| node.tag_name().name())
-                .collect();
-            let allowed = ["skipped", "error", "failure", "system-out", "system-err"];
-            assert!(
-                inside.iter().all(|name| allowed.contains(name)),
-                "{inside:?}"
-            );
-            for name in inside {
-                *counts.entry(name).or_default() += 1;
-            }
-        }
-        let count = |name: &str| counts.get(name).copied().unwrap_or(0);
-        assert_eq!(number(&suite, "tests"), cases.len());
-        assert_eq!(number(&suite, "failures"), count("failure"));
+    let count = |node: roxmltree::Node<'_, '_>, name: &str| {
+        let inside = node.descendants();
+        inside.filter(|node| node.has_tag_name(name)).count()
+    };
+    for (at, suite) in root.children().filter(|node| node.is_element()).enumerate() {
+        assert_eq!(number(&suite, "id"), at);
+        assert_eq!(number(&suite, "tests"), count(suite, "testcase"));
+        assert_eq!(number(&suite, "failures"), count(suite, "failure"));
+        assert_eq!(number(&suite, "skipped"), count(suite, "skipped"));
         assert_eq!(number(&suite, "errors"), 0);
-        sums[0] += cases.len();
-        sums[1] += count("failure");
+        // Without a time zone, which the schema forbids.
+        assert_eq!(suite.attribute("timestamp"), Some("2026-11-16T08:00:00"));
+        assert!(suite.attribute("time").unwrap().parse::<f64>().is_ok());
     }
-    assert_eq!([number(&root, "tests"), number(&root, "failures")], sums);
-    assert_eq!(sums, [8, 2]);
+    assert_eq!([count(root, "testcase"), count(root, "failure")], [8, 2]);
+    // What passes is explained, too.
+    let output = root
+        .descendants()
+        .find(|node| node.has_tag_name("system-out"));
+    let output = output.and_then(|node| node.text()).unwrap_or_default();
+    assert!(output.contains("src/field: stderr"), "{output}");
     let clean = junit::render(&sample::clean());
     let document = roxmltree::Document::parse(&clean).unwrap();
-    assert_eq!(number(&document.root_element(), "failures"), 0);
+    assert_follows(document.root_element(), JUNIT);
+    assert_eq!(count(document.root_element(), "failure"), 0);
+}
+
+/// As coverage-04.dtd has it.
+const COBERTURA: &[Rule] = &[
+    (
+        "coverage",
+        &["sources?", "packages"],
+        &[
+            "line-rate",
+            "branch-rate",
+            "lines-covered",
+            "lines-valid",
+            "branches-covered",
+            "branches-valid",
+            "complexity",
+            "version",
+            "timestamp",
+        ],
+    ),
+    ("sources", &["source*"], &[]),
+    ("source", &[], &[]),
+    ("packages", &["package*"], &[]),
+    (
+        "package",
+        &["classes"],
+        &["name", "line-rate", "branch-rate", "complexity"],
+    ),
+    ("classes", &["class*"], &[]),
+    (
+        "class",
+        &["methods", "lines"],
+        &["name", "filename", "line-rate", "branch-rate", "complexity"],
+    ),
+    ("methods", &["method*"], &[]),
+    ("lines", &["line*"], &[]),
+    ("line", &["conditions*"], &["number", "hits", "branch?"]),
+];
+
+fn with_type(text: &str) -> roxmltree::Document<'_> {
+    let options = roxmltree::ParsingOptions {
+        allow_dtd: true,
+        ..Default::default()
+    };
+    roxmltree::Document::parse_with_options(text, options).unwrap()
+}
+
+#[test]
+fn cobertura_follows_its_document_type_and_says_what_lcov_says() {
+    let text = cobertura::render(&sample::report());
+    let document = with_type(&text);
+    let root = document.root_element();
+    assert_follows(root, COBERTURA);
+    assert_eq!(root.attribute("line-rate"), Some("0.8000"));
+    assert_eq!(root.attribute("lines-covered"), Some("4"));
+    assert_eq!(root.attribute("timestamp"), Some("1794816000"));
+    let mut lines = String::new();
+    for class in root.descendants().filter(|node| node.has_tag_name("class")) {
+        assert_eq!(class.attribute("filename"), Some("src/field.c"));
+        for line in class.descendants().filter(|node| node.has_tag_name("line")) {
+            let [number, hits] = ["number", "hits"].map(|name| line.attribute(name).unwrap());
+            lines.push_str(&format!("DA:{number},{hits}\n"));
+        }
+    }
+    assert!(lcov::render(&sample::report()).contains(&lines), "{lines}");
+    // Nothing that could run.
+    let empty = cobertura::render(&Default::default());
+    let document = with_type(&empty);
+    assert_follows(document.root_element(), COBERTURA);
+    assert_eq!(
+        document.root_element().attribute("line-rate"),
+        Some("1.0000")
+    );
 }
 
 #[test]

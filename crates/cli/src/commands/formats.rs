@@ -4,7 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_report::human::{self, Options};
-use parallax_report::{PatchReport, github, gitlab, html, json, junit, lcov, markdown, sarif};
+use parallax_report::{
+    PatchReport, cobertura, github, gitlab, html, json, junit, lcov, markdown, sarif,
+};
 
 use crate::console;
 use crate::exit::Exit;
@@ -48,6 +50,8 @@ pub enum Format {
     Html,
     /// Coverage of the changed lines, for editors, diff-cover and Codecov
     Lcov,
+    /// The same for GitLab, Jenkins and Azure
+    Cobertura,
     /// GitLab's code quality report
     Gitlab,
     /// Annotations of GitHub Actions, always on standard output
@@ -55,7 +59,7 @@ pub enum Format {
 }
 
 impl Format {
-    const ALL: [Format; 9] = [
+    const ALL: [Format; 10] = [
         Format::Human,
         Format::Json,
         Format::Sarif,
@@ -63,6 +67,7 @@ impl Format {
         Format::Markdown,
         Format::Html,
         Format::Lcov,
+        Format::Cobertura,
         Format::Gitlab,
         Format::Github,
     ];
@@ -77,6 +82,7 @@ impl Format {
             Format::Markdown => "parallax.md",
             Format::Html => "parallax.html",
             Format::Lcov => "parallax.info",
+            Format::Cobertura => "cobertura.xml",
             Format::Gitlab => "gl-code-quality-report.json",
             Format::Github => "parallax.github",
         }
@@ -84,10 +90,12 @@ impl Format {
 
     /// What the ending of a file's name says.
     fn of_file(path: &Path) -> Option<Format> {
-        let ending = path.extension();
-        Format::ALL
-            .into_iter()
-            .find(|format| ending.is_some() && Path::new(format.file_name()).extension() == ending)
+        let ending = path.extension()?;
+        let usual = |format: &Format| Path::new(format.file_name());
+        let named = |format: &Format| path.file_name() == usual(format).file_name();
+        let ends = |format: &Format| usual(format).extension() == Some(ending);
+        let all = || Format::ALL.into_iter();
+        all().find(named).or_else(|| all().find(ends))
     }
 
     fn render(self, report: &PatchReport, verbose: bool) -> String {
@@ -105,6 +113,7 @@ impl Format {
             Format::Markdown => markdown::render(report),
             Format::Html => html::render(report),
             Format::Lcov => lcov::render(report),
+            Format::Cobertura => cobertura::render(report),
             Format::Gitlab => gitlab::render(report),
             Format::Github => github::render(report),
         }
@@ -279,6 +288,13 @@ mod tests {
         );
         assert_eq!(several.printed, [Format::Human, Format::Github]);
         assert!(plan(&["-o", "report"]).is_err());
+        // Two forms end in .xml.
+        for (name, format) in [
+            ("out/cobertura.xml", Format::Cobertura),
+            ("report.xml", Format::Junit),
+        ] {
+            assert_eq!(plan(&["-o", name]).unwrap().written[0].0, format);
+        }
         assert_eq!(plan(&["-o", "r.json"]).unwrap().written[0].0, Format::Json);
     }
 }

@@ -126,6 +126,9 @@ pub struct Stats {
     /// Wall time of searching, and what it was given.
     pub searched: f64,
     pub budget: Option<f64>,
+    /// When it ended, in seconds since 1970.
+    #[serde(default)]
+    pub finished: u64,
 }
 
 impl PatchReport {

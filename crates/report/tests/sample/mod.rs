@@ -412,6 +412,7 @@ pub fn report() -> PatchReport {
             seconds: 250.0,
             searched: 60.0,
             budget: Some(300.0),
+            finished: 1_794_816_000,
         },
         ..PatchReport::default()
     }

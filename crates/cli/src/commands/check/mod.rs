@@ -10,7 +10,7 @@ mod together;
 mod turns;
 mod work;
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parallax_project::{Project, Selected, Selection, accepted};
 use parallax_report::model::Phase;
@@ -40,19 +40,20 @@ pub use work::{Orders, Thing, Work};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  parallax check                          # what this branch adds to its upstream branch, uncommitted changes included
-  parallax check HEAD~1..HEAD --budget 1m # the last commit
-  parallax check main...topic             # a branch since it left main
-  parallax check --format html,sarif -o out/   # the report in files, too; parallax report writes it again
+  parallax check                            # this branch, what is not committed included
+  parallax check HEAD~1..HEAD --budget 1m   # the last commit
+  parallax check main...topic               # a branch since it left main
+  parallax check --format html,sarif -o out # the report in files, too
   git bisect start BAD GOOD && git bisect run parallax check GOOD..HEAD
 
---budget is the time for searching; building the versions and running the tests once come before it, and are kept for the next
-time. Ctrl-C ends the search and reports what is known. Running the same again goes on where that ended, also after a crash, with
-the time that was left.
-What is intended can be accepted: parallax accept FINDING --because \"...\".
-A commit message with the line `Behaviour: none` at its end says that nothing that can be seen changes: then every difference is an error.
-Exit code: 0 nothing found, 1 errors or differences that nobody accepted, 125 a version does not build (git bisect skips it),
-130 ended by Ctrl-C, 2 wrong use.")]
+--budget is the time for searching. Building the versions and running the tests once come before it, and are kept for the next time. \
+Ctrl-C ends the search and reports what is known. Running the same again goes on where that ended, also after a crash, with the time that was left.
+
+What is intended can be accepted: parallax accept FINDING --because \"...\". A commit message with the line `Behaviour: none` at its end says that \
+nothing that can be seen changes: then every difference is an error.
+
+Exit code: 0 nothing found, 1 errors or differences that nobody accepted, 2 wrong use, 125 a version does not build (git bisect skips it), \
+130 ended by Ctrl-C.")]
 pub struct Arguments {
     /// OLD..NEW, OLD...NEW or OLD.. (default: from where this branch left its upstream branch to your files as they are)
     range: Option<String>,
@@ -202,6 +203,8 @@ fn finish(
 ) -> Result<Exit, Failure> {
     report.notes.extend(notes);
     report.stats.seconds = started.elapsed().as_secs_f64();
+    let finished = SystemTime::now().duration_since(UNIX_EPOCH);
+    report.stats.finished = finished.map_or(0, |time| time.as_secs());
     kept::save(&stored::directory(), &report)?;
     arguments.formats.write(&report)?;
     Ok(watch::exit(!report.verdict().is_failure()))

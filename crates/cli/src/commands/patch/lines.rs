@@ -24,6 +24,8 @@ struct Line {
     places: Vec<Place>,
     blocks: BTreeSet<u64>,
     covered_by: Option<String>,
+    /// Scenarios that run it.
+    hits: BTreeSet<String>,
     why: Option<String>,
 }
 
@@ -105,6 +107,7 @@ impl Gathered {
                     places: line.places,
                     blocks: line.blocks,
                     covered_by: line.covered_by,
+                    hits: line.hits.len() as u64,
                 });
                 targets.len() - 1
             });
@@ -212,9 +215,9 @@ impl Look<'_> {
         for block in blocks {
             known.blocks.insert(self.program.block(*block).site.0);
         }
-        if known.covered_by.is_none() {
-            let test = self.suite.first_to_run(&self.counts.of(blocks));
-            known.covered_by = test.map(|test| test.id.clone());
+        for test in self.suite.all_to_run(&self.counts.of(blocks)) {
+            known.covered_by.get_or_insert_with(|| test.id.clone());
+            known.hits.insert(test.id.clone());
         }
         let is_new = known
             .places

@@ -71,6 +71,8 @@ pub struct Target {
     pub blocks: BTreeSet<u64>,
     /// A recorded scenario that runs it: its name in the store.
     pub covered_by: Option<String>,
+    /// How many recorded scenarios do.
+    pub hits: u64,
 }
 
 /// The code of a target in one program.

@@ -54,9 +54,9 @@ impl Suite {
         given.flat_map(|test| test.ran.iter().copied()).collect()
     }
 
-    /// The first given scenario that runs something of this.
-    pub fn first_to_run(&self, counters: &HashSet<Counter>) -> Option<&Test> {
-        let runs = |test: &&Test| counters.iter().any(|counter| test.ran.contains(counter));
-        self.tests.iter().filter(|test| test.is_given).find(runs)
+    /// The given scenarios that run something of this, in the order in which they came.
+    pub fn all_to_run<'s>(&'s self, counters: &HashSet<Counter>) -> impl Iterator<Item = &'s Test> {
+        let given = self.tests.iter().filter(|test| test.is_given);
+        given.filter(|test| counters.iter().any(|counter| test.ran.contains(counter)))
     }
 }

@@ -45,7 +45,8 @@ fn of(
         Status::Blocked => State::Blocked,
         Status::Missed => State::Missed,
     };
-    shown.hits = u64::from(entry.status.is_covered());
+    // What a new input reaches, at least that one runs.
+    shown.hits = target.hits.max(u64::from(entry.status.is_covered()));
     shown.why = why(entry);
     shown.seconds = entry.seconds;
     let name = entry.program.as_ref().or(entry.programs.first());
