@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use parallax_project::{Build, Builds, Event, Revision, Selection};
 
+use super::explore::watch;
 use super::project::{ProjectArguments, toolchain};
 use crate::console::{self, Line, Palette, printable, shorten};
 use crate::exit::Exit;
@@ -83,6 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 
 /// Builds a revision unless it is built, and shows how far that is.
 pub fn ensure(builds: &Builds, revision: &Revision) -> Result<Build, Failure> {
+    watch::catch_interrupt();
+    let builds = builds.clone().until(watch::interrupted);
     let shown = Shown::new(revision);
     let build = builds.ensure(revision, &mut |event| shown.tell(event));
     drop(shown);

@@ -148,6 +148,8 @@ impl From<BuildError> for Failure {
                  build = \"make CC=$CC\" in parallax.toml; what it did is in {}",
                 log.display()
             )),
+            BuildError::Stopped { .. } => failure(Exit::Interrupted)
+                .hint("run the same again to go on; versions that were built are kept"),
             BuildError::Shell { .. } => failure(Exit::BuildFailed)
                 .hint("builds are run by sh: is it installed, and on PATH?"),
             BuildError::Io { path, error } => {

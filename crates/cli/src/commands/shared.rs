@@ -12,7 +12,8 @@ use parallax_engine::sandbox::Policy;
 
 use parallax_store::{Usage, announce};
 
-use crate::console::Line;
+use super::explore::watch;
+use crate::console::{self, Line};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -84,6 +85,8 @@ pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
         cache_dir: cache_directory(),
         jobs,
         progress: &|progress| match progress {
+            // Nothing is known yet that could be reported; what was compiled is kept. Under a screen, something is.
+            _ if watch::interrupted() && console::live().is_none() => watch::leave(),
             Progress::Compiled { source, done, .. } => {
                 bar.set_position(done as u64);
                 bar.set_prefix(source.to_owned());
@@ -93,6 +96,11 @@ pub fn derive(program: &Program, variant: Variant) -> Result<Derived, Failure> {
     };
     let derived = parallax_capture::derive(program, variant, &options);
     drop(line);
+    if derived.is_err() && watch::interrupted() {
+        // Ctrl-C also ended the compiler.
+        let message = format!("making the {} variant was ended", variant.name());
+        return Err(Failure::new(Exit::Interrupted, message).hint("run the same again to go on"));
+    }
     derived.map_err(|error| derive_failure(&error))
 }
 

@@ -20,6 +20,8 @@ pub enum BuildError {
         tree: PathBuf,
         log: PathBuf,
     },
+    #[error("building {revision} was ended before it was done")]
+    Stopped { revision: String },
     #[error("cannot run {command:?}: {error}")]
     Shell { command: String, error: io::Error },
     #[error(transparent)]

@@ -79,11 +79,25 @@ pub enum Event<'a> {
 pub struct Builds<'p> {
     project: &'p Project,
     toolchain: Toolchain,
+    /// Whether to give up.
+    stop: Option<fn() -> bool>,
 }
 
 impl<'p> Builds<'p> {
     pub(crate) fn new(project: &'p Project, toolchain: Toolchain) -> Builds<'p> {
-        Builds { project, toolchain }
+        Builds {
+            project,
+            toolchain,
+            stop: None,
+        }
+    }
+
+    /// Gives up, and ends what was started, when this is true.
+    pub fn until(self, stop: fn() -> bool) -> Builds<'p> {
+        Builds {
+            stop: Some(stop),
+            ..self
+        }
     }
 
     /// The build of a revision: the one that was made before, or a new one.
@@ -93,7 +107,12 @@ impl<'p> Builds<'p> {
         watch: &mut dyn FnMut(&Event),
     ) -> Result<Build, BuildError> {
         let directory = self.directory(revision)?;
-        let _lock = Lock::take(&directory, || watch(&Event::Waiting))?;
+        let stop = || self.stop.is_some_and(|stop| stop());
+        let lock = Lock::take_until(&directory, || watch(&Event::Waiting), stop)?;
+        if lock.is_none() {
+            let revision = revision.label.clone();
+            return Err(BuildError::Stopped { revision });
+        }
         if let Some(build) = self.read(revision, &directory) {
             return Ok(build);
         }
@@ -231,9 +250,14 @@ impl<'p> Builds<'p> {
                 directory: &source,
                 environment: &environment,
                 logs: &logs,
-                stop: None,
+                stop: self.stop.as_ref().map(|stop| stop as &dyn Fn() -> bool),
             };
-            step.run(watch)?;
+            let came = step.run(watch);
+            if self.stop.is_some_and(|stop| stop()) {
+                let revision = revision.label.clone();
+                return Err(BuildError::Stopped { revision });
+            }
+            came?;
         }
         let tree = source.join(&settings.tree);
         if !tree.is_dir() {

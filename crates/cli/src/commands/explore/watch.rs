@@ -32,6 +32,12 @@ pub fn exit(is_clean: bool) -> Exit {
     }
 }
 
+/// Ends the process at once, where nothing is known that could be reported.
+pub fn leave() -> ! {
+    console::print_error("\nended\n");
+    std::process::exit(Exit::Interrupted as i32)
+}
+
 /// Asks for an end, as the user would.
 pub fn interrupt() {
     INTERRUPTED.store(true, Ordering::Relaxed);
