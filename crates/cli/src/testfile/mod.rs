@@ -1,7 +1,7 @@
 //! Scenarios as test files of a project: shell scripts, bats files, or whatever the project's own template makes of
 //! the same pieces.
 //!
-//! A test lays out the files, runs the program, and compares exit code and standard output with what was observed. Nothing of Parallax is
+//! A test lays out the files, runs the program, and compares exit code and standard output (standard error on request) with what was observed. Nothing of Parallax is
 //! needed to run it. Paths of the place where it was observed are replaced: by a directory of its own for files,
 //! by `@PROGRAM@` for the program.
 
@@ -15,6 +15,7 @@ use std::path::Path;
 use parallax_scenario::{Ending, Scenario};
 
 pub use template::{MARKS, Template, TemplateError};
+pub use write::replaced;
 
 /// What a test file is made of.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,9 @@ pub struct Test<'t> {
     pub scenario: &'t Scenario,
     /// What was observed.
     pub ending: &'t Ending,
+    /// Whether standard error is compared, too. What is said there often changes and differs between systems, so only where nothing else
+    /// tells versions apart.
+    pub has_stderr: bool,
 }
 
 /// What kind of file.

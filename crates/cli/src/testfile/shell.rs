@@ -53,11 +53,20 @@ pub fn pieces(test: &Test<'_>) -> Result<Pieces, Unwritable> {
         (None, Some(signal)) if signal != KILLED => 128 + signal,
         _ => return Err(Unwritable::NoEnd),
     };
-    if scenario.size() + ending.stdout.len() > MOST {
+    let expected = match test.has_stderr {
+        true => ending.stdout.len() + ending.stderr.len(),
+        false => ending.stdout.len(),
+    };
+    if scenario.size() + expected > MOST {
         return Err(Unwritable::Large);
     }
     let path = test.program.as_os_str().as_bytes();
     let stdout = replaced(&ending.stdout, path, PROGRAM);
+    let stderr = replaced(&ending.stderr, path, PROGRAM);
+    let mut check = check(scenario, exit, &stdout);
+    if test.has_stderr && is_kept(&scenario.stderr) {
+        check.extend(compared("stderr", &stderr));
+    }
     Ok(Pieces {
         name: test.name.to_owned(),
         title: test.title.replace('\n', " "),
@@ -68,7 +77,7 @@ pub fn pieces(test: &Test<'_>) -> Result<Pieces, Unwritable> {
         built_as: test.built_as.map(str::to_owned),
         setup: setup(scenario),
         run: run(scenario),
-        check: check(scenario, exit, &stdout),
+        check,
         exit,
         stdout,
     })
@@ -253,20 +262,30 @@ fn check(scenario: &Scenario, exit: i32, stdout: &[u8]) -> Vec<u8> {
            cat \"$work/stderr\" >&2 2>/dev/null\n  exit 1\nfi\n"
     )
     .into_bytes();
-    let is_kept = match &scenario.stdout {
+    if is_kept(&scenario.stdout) {
+        text.extend(compared("stdout", stdout));
+    }
+    text
+}
+
+/// Whether what is written there can be looked at afterwards.
+fn is_kept(sink: &Sink) -> bool {
+    match sink {
         Sink::Read => true,
         Sink::File(file) => file.path.is_empty(),
         Sink::Full | Sink::Broken | Sink::Closed => false,
-    };
-    if is_kept {
-        text.extend(contents(b"\"$work/expected\"", stdout));
-        let script = format!(
-            "sed -e \"s|$root|{WORK}|g\" -e \"s|$program|{}|g\" \"$work/stdout\" >\"$work/actual\"\n\
-             diff \"$work/expected\" \"$work/actual\" >&2 || exit 1\n",
-            String::from_utf8_lossy(PROGRAM)
-        );
-        text.extend(script.into_bytes());
     }
+}
+
+/// Compares what was written with what is expected.
+fn compared(name: &str, expected: &[u8]) -> Vec<u8> {
+    let mut text = contents(b"\"$work/expected\"", expected);
+    let script = format!(
+        "sed -e \"s|$root|{WORK}|g\" -e \"s|$program|{}|g\" \"$work/{name}\" >\"$work/actual\"\n\
+         diff \"$work/expected\" \"$work/actual\" >&2 || exit 1\n",
+        String::from_utf8_lossy(PROGRAM)
+    );
+    text.extend(script.into_bytes());
     text
 }
 

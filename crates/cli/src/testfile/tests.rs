@@ -19,6 +19,7 @@ fn run(scenario: &Scenario, ending: &Ending) -> Output {
         built_as: None,
         scenario,
         ending,
+        has_stderr: false,
     };
     fs::write(&path, Format::Shell.write(&test).unwrap()).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -109,6 +110,7 @@ fn what_a_script_cannot_do_is_said() {
             built_as: None,
             scenario,
             ending,
+            has_stderr: false,
         };
         Format::Shell.write(&test).map(|_| ())
     };
@@ -138,6 +140,7 @@ fn a_test_for_bats_does_the_same_as_the_script() {
             built_as: None,
             scenario: &scenario,
             ending,
+            has_stderr: false,
         };
         let text = String::from_utf8(Format::Bats.write(&test).unwrap()).unwrap();
         // bats turns the head into that of a function, and stops at the first command that fails.
@@ -172,6 +175,7 @@ fn a_test_finds_the_program_in_the_build_tree_that_it_is_run_in() {
         built_as: Some("src/prog"),
         scenario: &scenario,
         ending: &ending,
+        has_stderr: false,
     };
     let script = tests.join("t.sh");
     fs::write(&script, Format::Shell.write(&test).unwrap()).unwrap();
@@ -195,4 +199,38 @@ fn a_test_finds_the_program_in_the_build_tree_that_it_is_run_in() {
     let output = run(&tests, &script);
     assert_eq!(output.status.code(), Some(99));
     assert!(String::from_utf8_lossy(&output.stderr).contains("where is src/prog?"));
+}
+
+#[test]
+fn standard_error_is_compared_only_on_request() {
+    let scenario = shell("echo \"$0: told\" >&2");
+    let ending = |stderr: &str| Ending {
+        exit: Some(0),
+        stderr: stderr.into(),
+        ..Ending::default()
+    };
+    let passes = |stderr: &str, has_stderr| {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("test.sh");
+        let test = Test {
+            name: "t",
+            title: "sh says something",
+            program: Path::new("/bin/sh"),
+            built_as: None,
+            scenario: &scenario,
+            ending: &ending(stderr),
+            has_stderr,
+        };
+        fs::write(&path, Format::Shell.write(&test).unwrap()).unwrap();
+        Command::new("sh")
+            .arg(&path)
+            .output()
+            .unwrap()
+            .status
+            .success()
+    };
+    // The program is called by where it is, wherever that is.
+    assert!(passes("/bin/sh: told\n", true));
+    assert!(!passes("/bin/sh: said\n", true));
+    assert!(passes("/bin/sh: said\n", false));
 }

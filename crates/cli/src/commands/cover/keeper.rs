@@ -136,6 +136,7 @@ impl<'k> Keeper<'k> {
             built_as: None,
             scenario: &recorded.scenario,
             ending: &recorded.result,
+            has_stderr: false,
         };
         let text = match format.write(&test) {
             Ok(text) => text,

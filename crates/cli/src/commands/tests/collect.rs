@@ -104,6 +104,7 @@ struct Draft<'d> {
     title: String,
     scenario: &'d Scenario,
     ending: &'d Ending,
+    has_stderr: bool,
 }
 
 impl Draft<'_> {
@@ -115,6 +116,7 @@ impl Draft<'_> {
             built_as: Some(&self.subject.name),
             scenario: self.scenario,
             ending: self.ending,
+            has_stderr: self.has_stderr,
         }
     }
 }
@@ -142,18 +144,26 @@ impl Maker<'_, '_> {
             Right::Old => (&endings.old, "old"),
             Right::New => (&endings.new, "new"),
         };
-        let draft = Draft {
+        let mut draft = Draft {
             subject,
             seen: subject.paths.new.canonicalize()?,
             name: safe(&format!("{}-{id}", last(&subject.name))),
             title: format!("{what}; this is what the {version} version does ({id})"),
             scenario: &cluster.scenario,
             ending,
+            has_stderr: false,
         };
-        match self.run(&draft, id, right)? {
+        let mut tried = self.run(&draft, id, right)?;
+        let is_same = |tried: &Option<Tried>| tried.as_ref().is_some_and(|one| one.other.is_none());
+        if is_same(&tried) && endings.old.stderr != endings.new.stderr {
+            draft.has_stderr = true;
+            tried = self.run(&draft, id, right)?;
+        }
+        match tried {
             None => {}
             Some(Tried { other: None, .. }) => {
-                let why = "exit code and standard output are the same in both versions";
+                let why =
+                    "exit code and output are the same in both versions when it is run as a script";
                 self.leave_out(id, why.to_owned());
             }
             Some(_) => {
@@ -199,6 +209,7 @@ impl Maker<'_, '_> {
             title: format!("{} runs {place}", last(&subject.name)),
             scenario,
             ending: &shown.ending,
+            has_stderr: false,
         };
         if let Some(tried) = self.run(&draft, &place, Right::New)? {
             let on_old = match tried.other {
