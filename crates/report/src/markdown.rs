@@ -141,7 +141,7 @@ fn finding(report: &PatchReport, found: &Finding) -> String {
         fenced(&mut text, "diff", &lines.join("\n"));
     }
     if let Some(interaction) = &found.interaction {
-        let what = match interaction.critical {
+        let what = match found.needs_several() {
             true => "It needs all of these changes, in this order:",
             false => "It ran these changes, in this order:",
         };

@@ -264,7 +264,7 @@ fn interaction(page: &mut String, found: &Finding) {
     let Some(interaction) = &found.interaction else {
         return;
     };
-    let what = match interaction.critical {
+    let what = match found.needs_several() {
         true => "Needs all of these changes, in this order",
         false => "Ran these changes, in this order",
     };
@@ -281,7 +281,7 @@ fn interaction(page: &mut String, found: &Finding) {
     if let Some(judgement) = &interaction.judgement {
         let _ = writeln!(page, "<p>This is a case of {}.</p>", escaped(judgement));
     }
-    if interaction.critical {
+    if found.needs_several() {
         let _ = writeln!(
             page,
             "<p class=\"dim\">None of {} that leave one of them out shows it.</p>",

@@ -46,13 +46,15 @@ pub fn whole(
     command(text, options, found);
     text.push('\n');
     behaviour(text, options, found);
-    let has_origin = !found.hunks.is_empty() || found.interaction.is_some();
+    let has_origin = !found.hunks.is_empty() || found.needs_several();
     if has_origin || !found.replay.is_empty() {
         text.push('\n');
     }
     hunks(text, report, options, found);
     parting(text, options, found);
-    interaction(text, found);
+    if options.verbose || found.needs_several() {
+        interaction(text, found);
+    }
     if options.verbose {
         steps(text, options, found);
     }
@@ -345,7 +347,7 @@ fn interaction(text: &mut String, found: &Finding) {
     let Some(interaction) = &found.interaction else {
         return;
     };
-    let what = match interaction.critical {
+    let what = match found.needs_several() {
         true => "needs all of these changes, in this order:",
         false => "ran these changes, in this order:",
     };
@@ -357,7 +359,7 @@ fn interaction(text: &mut String, found: &Finding) {
     if let Some(judgement) = &interaction.judgement {
         let _ = writeln!(text, "   {} {judgement}", Palette.dim("this is a case of"));
     }
-    if interaction.critical {
+    if found.needs_several() {
         let rests = format!(
             "none of {} that leave one of them out shows it",
             counted(interaction.inputs, "input")

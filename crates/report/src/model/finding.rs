@@ -307,6 +307,14 @@ impl Finding {
         self.class != Class::Both && self.level(promised) != Level::Note
     }
 
+    /// Whether several changes have to run for it, as far as is known: no input that leaves one out shows it, and leaving out parts of the patch
+    /// did not show that one of them is enough.
+    pub fn needs_several(&self) -> bool {
+        let guilty = self.hunks.iter().filter(|one| one.role == Role::Guilty);
+        let is_critical = self.interaction.as_ref().is_some_and(|one| one.critical);
+        is_critical && !(self.hunks_minimal && guilty.count() == 1)
+    }
+
     /// What comes first is worse; of those alike, the smaller input.
     pub fn rank(&self, promised: bool) -> (bool, Level, Class, usize, &str) {
         (
@@ -325,5 +333,34 @@ impl Finding {
             0 => file.clone(),
             line => format!("{file}:{line}"),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changes_interact_unless_one_hunk_is_known_to_be_enough() {
+        let guilty = |hunk| Guilty {
+            hunk,
+            role: Role::Guilty,
+        };
+        let mut finding = Finding {
+            interaction: Some(Interaction {
+                critical: true,
+                ..Interaction::default()
+            }),
+            ..Finding::default()
+        };
+        assert!(finding.needs_several());
+        finding.hunks = vec![guilty(0)];
+        assert!(finding.needs_several(), "it may need more");
+        finding.hunks_minimal = true;
+        assert!(!finding.needs_several());
+        finding.hunks.push(guilty(1));
+        assert!(finding.needs_several());
+        finding.interaction = Some(Interaction::default());
+        assert!(!finding.needs_several());
     }
 }

@@ -84,7 +84,7 @@ impl State {
         match self {
             State::Suite => "run by the tests",
             State::Covered => "run by a new input",
-            State::Infeasible => "no input seems to run it",
+            State::Infeasible => "every way tried contradicts itself",
             State::Blocked => "not reached",
             State::Missed => "nothing leads there",
             State::Open => "not searched for",

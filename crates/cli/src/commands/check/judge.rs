@@ -12,7 +12,7 @@ use parallax_report::model::Technique;
 use parallax_scenario::Scenario;
 use parallax_store::scenario_id;
 
-use crate::commands::diverge::{Arguments, Ready};
+use crate::commands::diverge::{Arguments, Ready, finding_id};
 use crate::commands::versions::Pair;
 use crate::failure::Failure;
 
@@ -87,12 +87,10 @@ impl<'j> Judge<'j> {
         }
         // Of other output nothing but where it comes from tells one difference from another, and that only a comparison knows: so the name
         // of an earlier run is kept.
+        // What was kept without a place has no name of its own: a comparison may know it by a better one.
         let id = suspect.id.filter(|id| id.starts_with(shown.class.name()));
-        let cluster = Cluster {
-            key: match id {
-                Some(id) => format!("{}|{id}", shown.key()),
-                None => key(&shown, None),
-            },
+        let mut cluster = Cluster {
+            key: key(&shown, None),
             scenario: scenario.clone(),
             shown,
             distance: 0,
@@ -101,6 +99,10 @@ impl<'j> Judge<'j> {
             count: 1,
             seconds: suspect.seconds,
         };
+        let id = id.filter(|id| *id != finding_id(name, &cluster));
+        if let Some(id) = id {
+            cluster.key = format!("{}|{id}", cluster.shown.key());
+        }
         let mut list = self.list.iter_mut();
         let known = list.find(|one| one.program == *name && one.cluster.key == cluster.key);
         match known {

@@ -127,7 +127,7 @@ impl<'w> Work<'w> {
         let mut watcher = Watcher::new(Vec::new(), None);
         for subject in &subjects {
             watcher.tell(format!(
-                "making variants of {} that can be searched",
+                "preparing {}: builds that can be watched while they run",
                 subject.name
             ));
             comparing.prepare(subject);
@@ -215,8 +215,14 @@ impl<'w> Work<'w> {
                     technique: Technique::Diverge,
                 });
             }
-            let judged = self.judge.list.iter();
-            for judged in judged.filter(|judged| judged.program == *name) {
+            // Those with a name first: others may be the same thing, seen before anybody knew where it comes from.
+            let (named, others): (Vec<_>, Vec<_>) = self
+                .judge
+                .list
+                .iter()
+                .filter(|judged| judged.program == *name)
+                .partition(|judged| judged.id.is_some());
+            for judged in named.into_iter().chain(others) {
                 let cluster = &judged.cluster;
                 let is_same = |known: &&mut Thing| match &judged.id {
                     Some(id) => known.id == *id,
