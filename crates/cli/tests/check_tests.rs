@@ -202,7 +202,7 @@ fn listed_by(system: &str, list: (&str, &str), needs: &[&str], build: &str, test
         let found = Command::new("sh").args(["-c", &script]).output();
         found.unwrap().status.success()
     };
-    if !needs.iter().all(|tool| is_there(&tool)) {
+    if !needs.iter().all(is_there) {
         // What is not installed cannot be tried; the lists themselves have unit tests.
         return;
     }

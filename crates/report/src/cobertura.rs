@@ -11,6 +11,9 @@ use crate::xml::Element;
 const KIND: &str =
     "<!DOCTYPE coverage SYSTEM \"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n";
 
+/// Lines with code, each with the number of inputs that run it.
+type Lines = Vec<(u32, u64)>;
+
 /// Lines that run, and all of them.
 #[derive(Clone, Copy, Default)]
 struct Sum {
@@ -49,7 +52,7 @@ impl Sum {
 /// Changed lines of a patch that have code, with the number of known inputs that run each.
 pub fn render(report: &PatchReport) -> String {
     let files = report.coverage();
-    let mut folders: BTreeMap<&str, Vec<(&FileCoverage, Vec<(u32, u64)>)>> = BTreeMap::new();
+    let mut folders: BTreeMap<&str, Vec<(&str, Lines)>> = BTreeMap::new();
     let mut all = Sum::default();
     for file in &files {
         let lines = lines(file);
@@ -58,7 +61,7 @@ pub fn render(report: &PatchReport) -> String {
         }
         all = all.add(Sum::of(&lines));
         let folder = file.file.rsplit_once('/').map_or(".", |(folder, _)| folder);
-        folders.entry(folder).or_default().push((file, lines));
+        folders.entry(folder).or_default().push((&file.file, lines));
     }
     let packages = folders
         .into_iter()
@@ -77,16 +80,16 @@ pub fn render(report: &PatchReport) -> String {
     root.document(KIND)
 }
 
-fn lines(file: &FileCoverage) -> Vec<(u32, u64)> {
+fn lines(file: &FileCoverage) -> Lines {
     let lines = file.lines.iter();
     let with_code = lines.filter(|line| line.state != LineState::NoCode);
     with_code.map(|line| (line.line, line.hits)).collect()
 }
 
-fn package(name: &str, files: &[(&FileCoverage, Vec<(u32, u64)>)]) -> Element {
+fn package(name: &str, files: &[(&str, Lines)]) -> Element {
     let sums = files.iter().map(|(_, lines)| Sum::of(lines));
     let sum = sums.fold(Sum::default(), Sum::add);
-    let classes = files.iter().map(|(file, lines)| class(&file.file, lines));
+    let classes = files.iter().map(|(file, lines)| class(file, lines));
     sum.rates(Element::new("package").with("name", name))
         .with("complexity", 0)
         .child(Element::new("classes").children(classes))

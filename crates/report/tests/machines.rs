@@ -116,7 +116,7 @@ fn assert_follows(node: roxmltree::Node<'_, '_>, rules: &[Rule]) {
     }
     for attribute in node.attributes() {
         let is_it = |known: &&str| known.trim_end_matches('?') == attribute.name();
-        let known = attributes.iter().any(|known| is_it(&known));
+        let known = attributes.iter().any(is_it);
         assert!(known, "<{name} {}> is not known", attribute.name());
     }
     for wanted in attributes.iter().filter(|name| !name.ends_with('?')) {
