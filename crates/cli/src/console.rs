@@ -47,6 +47,8 @@ pub fn print_error(text: &str) {
 pub trait Live: Send + Sync {
     /// Writes to the terminal while the screen is out of the way.
     fn above(&self, write: &dyn Fn());
+    /// Something was found; of lines alike one is enough.
+    fn found(&self, line: &str);
     /// What a search is at.
     fn tell(&self, line: &str);
     /// Runs of programs since the search began.

@@ -40,7 +40,7 @@ pub use work::{Orders, Thing, Work};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  parallax check                            # this branch, what is not committed included
+  parallax check                            # this branch and your open changes
   parallax check HEAD~1..HEAD --budget 1m   # the last commit
   parallax check main...topic               # a branch since it left main
   parallax check --format html,sarif -o out # the report in files, too

@@ -1,5 +1,6 @@
 //! The live screen: what each phase has done, what is going on, how much time is left. Plain lines where nobody looks.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +43,8 @@ struct Shown {
     findings: u64,
     covered: u64,
     lines: u64,
+    /// What was said about findings.
+    found: BTreeSet<String>,
 }
 
 /// The screen.
@@ -230,6 +233,12 @@ pub fn clock(time: Duration) -> String {
 impl Live for Screen {
     fn above(&self, write: &dyn Fn()) {
         self.bar.suspend(write);
+    }
+
+    fn found(&self, line: &str) {
+        if self.shown().found.insert(line.to_owned()) {
+            console::print_error(&format!("{line}\n"));
+        }
     }
 
     fn tell(&self, line: &str) {

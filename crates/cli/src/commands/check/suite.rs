@@ -48,7 +48,9 @@ pub fn ensure(store: &Store, pair: &Pair) -> Result<Recorded, Failure> {
     if exit == Exit::Interrupted {
         return Ok(Recorded::Interrupted);
     }
-    console::print_error(&told);
+    // How they came out; what there is to say about scenarios is for who records.
+    let first = told.lines().next().unwrap_or_default();
+    console::print_error(&format!("{first}\n"));
     work.finish("recorded")?;
     Ok(Recorded::Now)
 }

@@ -300,7 +300,9 @@ impl<'w> Work<'w> {
         if let Some(judged) = self.judge.list.last().filter(|_| is_new) {
             if !self.is_quiet {
                 let line = headline(self.pair, &judged.cluster);
-                console::print_error(&format!("{name}: {line}\n"));
+                if let Some(live) = console::live() {
+                    live.found(&format!("{name}: {line}"));
+                }
             }
             // What has a name is kept under it already.
             if judged.id.is_none() {

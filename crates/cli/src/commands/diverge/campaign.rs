@@ -222,7 +222,11 @@ impl<'c, 's> Campaign<'c, 's> {
                     journal.note_found(&scenario)?;
                     if !known.contains(&cluster.key) {
                         let line = report::headline(pair, &cluster);
-                        watcher.announce(&format!("{name}: {line}"));
+                        let line = format!("{name}: {line}");
+                        match console::live() {
+                            Some(live) => live.found(&line),
+                            None => watcher.announce(&line),
+                        }
                         known.push(cluster.key.clone());
                     }
                 }
