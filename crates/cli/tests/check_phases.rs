@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use support::{Folder, assert_contains, git};
+use support::{Folder, assert_contains, expect, git};
 
 const MAKEFILE: &str = "\
 CC = gcc
@@ -117,6 +117,19 @@ fn what_the_version_does_that_is_known_to_be_right_does_not_fail() {
         &["v0..v2", "--golden", "v2", "--budget", "5s", "--no-blame"],
     );
     assert_eq!(document["verdict"], "passed", "{document:#}");
+}
+
+#[test]
+fn a_cache_that_was_cleared_since_hides_no_change() {
+    let folder = project(&[OLD, &OLD.replace("large", "big")]);
+    let words = ["check", "v0..v1", "--budget", "4s", "--no-blame", "--json"];
+    check(&folder, 1, &words[1..5]);
+    let mut command = folder.command(&words);
+    command.env("XDG_CACHE_HOME", folder.path().join("cleared"));
+    let (text, said) = expect(1, command);
+    let document: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["verdict"], "differs", "{document:#}");
+    assert_contains(&said, &["no longer in the cache", "parallax build --force"]);
 }
 
 #[test]

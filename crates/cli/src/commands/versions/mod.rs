@@ -19,6 +19,7 @@ use super::{build, patch, shared};
 use crate::exit::Exit;
 use crate::failure::Failure;
 pub use touching::{Changed, Seed, Touching, touching, touching_code};
+use version::has_texts;
 pub use version::{Version, texts};
 
 /// Two builds with the patch between them.
@@ -166,7 +167,17 @@ impl Pair {
     }
 
     fn is_made_of_patch(&self, program: &Path, build: &Build) -> Result<bool, Failure> {
-        let files: BTreeSet<String> = texts(&shared::read(program)?).into_keys().collect();
+        let captured = shared::read(program)?;
+        if !has_texts(&captured) {
+            // What it is made of is not known: nothing may be left out for that.
+            let name = program.file_name().unwrap_or_default().to_string_lossy();
+            say(&format!(
+                "the sources of {name} are no longer in the cache: it may be searched in vain, and less is known about it; \
+                 parallax build --force builds it anew"
+            ));
+            return Ok(!self.patch.hunks.is_empty());
+        }
+        let files: BTreeSet<String> = texts(&captured).into_keys().collect();
         let hunks = self.patch.hunks.iter();
         let mut names = hunks.flat_map(|hunk| [&hunk.file, &hunk.old_file]);
         Ok(names.any(|name| {

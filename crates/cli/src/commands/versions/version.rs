@@ -115,6 +115,15 @@ impl Version {
     }
 }
 
+/// Whether all sources of a program are kept: a cache may have been cleared since it was built.
+pub fn has_texts(program: &Program) -> bool {
+    let store = Store::open();
+    program.modules.iter().all(|module| {
+        let kept = module.record.sources.as_ref().zip(store.as_ref());
+        kept.is_some_and(|(key, store)| store.sources(key).is_ok())
+    })
+}
+
 /// Where the sources of a program are kept, by path.
 pub fn texts(program: &Program) -> HashMap<String, PathBuf> {
     let mut texts = HashMap::new();
