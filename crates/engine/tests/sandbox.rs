@@ -84,6 +84,32 @@ fn is_running(word: &str) -> bool {
 }
 
 #[test]
+fn a_run_has_its_own_arguments_and_variables_and_none_of_the_last_run() {
+    let Some(mut shell) = Shell::new(Settings::default()) else {
+        return;
+    };
+    let run = |shell: &mut Shell, further: &[&str], variables: &[(&str, &str)]| {
+        let script = "echo $#; env | grep -c ^MORE";
+        let words = ["-c", script, "sh"]
+            .into_iter()
+            .chain(further.iter().copied());
+        let scenario = Scenario {
+            argv: words.map(|word| word.as_bytes().into()).collect(),
+            env: variables
+                .iter()
+                .map(|(name, value)| (name.as_bytes().into(), value.as_bytes().into()))
+                .collect(),
+            ..Scenario::default()
+        };
+        text(&shell.executor.run(&scenario, &[]).unwrap().stdout.bytes)
+    };
+    let more = [("MORE1", "a"), ("MORE2", "b")];
+    assert_eq!(run(&mut shell, &["a", "b", "c"], &more), "3\n2\n");
+    assert_eq!(run(&mut shell, &[], &[]), "0\n0\n");
+    assert_eq!(run(&mut shell, &["a"], &more[..1]), "1\n1\n");
+}
+
+#[test]
 fn a_program_works_in_its_directory_and_reads_the_rest() {
     let Some(mut shell) = Shell::new(Settings::default()) else {
         return;
