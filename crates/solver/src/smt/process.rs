@@ -52,22 +52,19 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .process_group(0);
-        // SAFETY: between fork and exec only `setrlimit` is called, which is async-signal-safe
-        // and given a valid structure.
-        unsafe {
-            command.pre_exec(move || {
-                let limit = libc::rlimit {
-                    rlim_cur: memory,
-                    rlim_max: memory,
-                };
-                match libc::setrlimit(libc::RLIMIT_AS, &limit) {
-                    0 => Ok(()),
-                    _ => Err(std::io::Error::last_os_error()),
-                }
-            });
-        }
         let cannot = |error: std::io::Error| Failure::Start(format!("{program}: {error}"));
         let mut child = command.spawn().map_err(cannot)?;
+        // From outside, since a process that does something of its own before it executes the program has to be forked: with our
+        // memory that takes milliseconds.
+        let limit = libc::rlimit {
+            rlim_cur: memory,
+            rlim_max: memory,
+        };
+        // SAFETY: a valid structure, and the number of a child that has not been waited for. If it is gone already, reading finds out.
+        unsafe {
+            let number = child.id() as libc::pid_t;
+            libc::prlimit(number, libc::RLIMIT_AS, &limit, std::ptr::null_mut());
+        }
         let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Failure::Start(format!("{program}: no pipes")));
         };
