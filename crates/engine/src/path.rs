@@ -3,12 +3,11 @@
 //! Every event that ties the path to the input becomes a decision: an expression and the value that it
 //! had. All inputs that give the same values follow the same path, as far as the trace can tell.
 
-use std::collections::HashSet;
-
 use parallax_abi::trace::{Concretized, Event, EventKind, ObjectKind};
 use parallax_abi::{Op, SiteId};
 use parallax_expr::{Label, value};
 use parallax_solver::{Constraint, Holds};
+use rustc_hash::FxHashSet;
 
 use crate::sites::SiteMap;
 use crate::trace::Trace;
@@ -51,6 +50,8 @@ pub struct Decision {
     pub exact: u64,
     /// Whether the same was decided before: then it decides nothing.
     pub repeated: bool,
+    /// Which of the trace's events it is.
+    pub event: u32,
 }
 
 impl Decision {
@@ -94,8 +95,8 @@ pub fn side(sites: &SiteMap, decision: &Decision, value: u128) -> u128 {
 pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
     let mut list = Vec::new();
     let (mut prefix, mut exact) = (START, START);
-    let mut decided = HashSet::new();
-    for (kind, event) in trace.events() {
+    let mut decided = FxHashSet::default();
+    for (number, kind, event) in trace.numbered_events() {
         let Some((choice, value, high)) = decided_by(trace, sites, kind, event) else {
             continue;
         };
@@ -116,6 +117,7 @@ pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
             prefix,
             exact,
             repeated: !decided.insert((event.label, choice)),
+            event: number,
         });
     }
     list

@@ -4,7 +4,6 @@
 //! do derived shared libraries. [`SiteMap::load`] reads the program's and those
 //! of the libraries it is linked with.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use parallax_abi::{SiteId, SiteKind};
 use parallax_record::{
     FunctionSites, Kind, RecordError, SECTION, Site, SiteTable, SitesMeta, frames,
 };
+use rustc_hash::FxHashMap;
 
 use crate::libraries;
 
@@ -142,7 +142,7 @@ impl SiteView<'_> {
 pub struct SiteMap {
     tables: Vec<SiteTable>,
     /// Table, function, site.
-    index: HashMap<u64, (u32, u32, u32)>,
+    index: FxHashMap<u64, (u32, u32, u32)>,
 }
 
 impl SiteMap {

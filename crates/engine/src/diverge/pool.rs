@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use parallax_abi::Op;
 use parallax_abi::layout::LABEL_BYTE_BITS;
 use parallax_expr::{Label, MemoryStore, Store, build, value};
+use rustc_hash::FxHashMap;
 
 use crate::scenario::Component;
 use crate::worker::Sources;
@@ -61,8 +62,8 @@ type TableKey = (Vec<u8>, Option<Vec<u32>>);
 pub struct Import {
     /// By the source's number in the store: its number in the pool; `None` if they are the same.
     sources: Option<Vec<Option<u32>>>,
-    labels: HashMap<Label, Label>,
-    tables: HashMap<u32, u32>,
+    labels: FxHashMap<Label, Label>,
+    tables: FxHashMap<u32, u32>,
 }
 
 impl Import {
@@ -78,8 +79,8 @@ impl Import {
     pub fn same_sources() -> Import {
         Import {
             sources: None,
-            labels: HashMap::new(),
-            tables: HashMap::new(),
+            labels: FxHashMap::default(),
+            tables: FxHashMap::default(),
         }
     }
 
@@ -94,32 +95,32 @@ impl Import {
                 pending.pop();
                 continue;
             }
-            let needed = self.needed(from, label);
-            if needed.is_empty() {
+            let before = pending.len();
+            self.needed(from, label, &mut pending);
+            if pending.len() == before {
                 let taken = self.node(pool, from, label);
                 self.labels.insert(label, taken);
                 pending.pop();
-            } else {
-                pending.extend(needed);
             }
         }
         self.labels[&root]
     }
 
     /// What has to be taken over before a node.
-    fn needed<S: Store>(&self, from: &S, label: Label) -> Vec<Label> {
+    fn needed<S: Store>(&self, from: &S, label: Label, needed: &mut Vec<Label>) {
+        // Operands come before what uses them; anything else is damage.
+        let is_needed = |operand: &Label| {
+            *operand != 0 && *operand < label && !self.labels.contains_key(operand)
+        };
         let node = from.node(label);
         let arity = Op::from_byte(node.op).map_or(0, Op::arity);
-        let mut needed: Vec<Label> = [node.a, node.b, node.c].into_iter().take(arity).collect();
+        let operands = [node.a, node.b, node.c].into_iter().take(arity);
+        needed.extend(operands.filter(is_needed));
         if node.op == Op::Table as u8 && !self.tables.contains_key(&node.b) {
             let words = from.table(node.b).labels.unwrap_or(&[]);
-            needed.extend(words.iter().map(|word| word >> LABEL_BYTE_BITS));
+            let inside = words.iter().map(|word| word >> LABEL_BYTE_BITS);
+            needed.extend(inside.filter(is_needed));
         }
-        // Operands come before what uses them; anything else is damage.
-        needed.retain(|operand| {
-            *operand != 0 && *operand < label && !self.labels.contains_key(operand)
-        });
-        needed
     }
 
     /// Builds a node whose operands are there.

@@ -1,14 +1,13 @@
 //! A run as a sequence of conditions that were decided and of values that were put out, under names that both versions share.
 
-use std::collections::HashMap;
-
 use parallax_abi::SiteId;
-use parallax_abi::trace::EventKind;
+use parallax_abi::trace::{Event, EventKind};
 use parallax_expr::Label;
+use rustc_hash::FxHashMap;
 
 use super::correspond::Places;
 use crate::explore::frontier::mix;
-use crate::path::{self, Choice, Decision};
+use crate::path::{Choice, Decision};
 use crate::sites::SiteMap;
 use crate::worker::Traced;
 
@@ -104,26 +103,22 @@ pub fn visits(traced: &Traced, sites: &SiteMap, places: &Places) -> Vec<Visit> {
         traced,
         sites,
         places,
-        stacks: HashMap::new(),
-        open: HashMap::new(),
+        stacks: FxHashMap::default(),
+        decided: FxHashMap::default(),
+        open: FxHashMap::default(),
         visits: Vec::new(),
     };
-    let mut position = 0;
-    for (kind, event) in traced.trace.events() {
-        if position >= MOST_DECISIONS {
-            break;
+    let looked_at = &traced.decisions[..traced.decisions.len().min(MOST_DECISIONS)];
+    let mut outputs = traced.trace.events_of(EventKind::Output).peekable();
+    for (position, decision) in looked_at.iter().enumerate() {
+        while let Some((_, output)) = outputs.next_if(|(number, _)| *number < decision.event) {
+            reader.output(output, position);
         }
-        if kind == EventKind::Output {
-            reader.output(
-                SiteId(event.site),
-                event.context,
-                event.x,
-                event.label,
-                position,
-            );
-        } else if path::decided_by(&traced.trace, sites, kind, event).is_some() {
-            reader.decision(position);
-            position += 1;
+        reader.decision(position);
+    }
+    if looked_at.len() < MOST_DECISIONS {
+        for (_, output) in outputs {
+            reader.output(output, looked_at.len());
         }
     }
     reader.visits
@@ -134,10 +129,27 @@ struct Reader<'r> {
     sites: &'r SiteMap,
     places: &'r Places,
     /// Names of calling contexts, by context and site (a site can be an inlined copy), with the program's own place.
-    stacks: HashMap<(u32, SiteId), (u64, SiteId)>,
+    stacks: FxHashMap<(u32, SiteId), (u64, SiteId)>,
+    /// What is to be said of a decision, by context, site and value: loops decide the same again and again.
+    decided: FxHashMap<(u32, SiteId, u128), Decided>,
     /// Conditions that are not decided to the end: by calling context and group.
-    open: HashMap<(u64, u64), usize>,
+    open: FxHashMap<(u64, u64), usize>,
     visits: Vec<Visit>,
+}
+
+/// A decision under names that both versions share.
+#[derive(Clone, Copy)]
+struct Decided {
+    name: u64,
+    /// The program's own place.
+    own: SiteId,
+    /// Calling context and condition.
+    key: (u64, u64),
+    /// Whether the condition begins with it.
+    begins: bool,
+    exit: Option<Exit>,
+    /// Whether it leads to another part of the same condition.
+    goes_on: bool,
 }
 
 impl Reader<'_> {
@@ -162,12 +174,13 @@ impl Reader<'_> {
         self.sites.get(site).map_or(site, |view| view.original)
     }
 
-    fn output(&mut self, site: SiteId, context: u32, argument: u32, label: Label, position: usize) {
+    fn output(&mut self, event: &Event, position: usize) {
+        let (site, label) = (SiteId(event.site), event.label);
         let original = self.original(site);
         let call = self.places.call(original.0).unwrap_or(mix(original.0));
-        let (stack, own) = self.stack(context, site);
+        let (stack, own) = self.stack(event.context, site);
         let name = mix(stack ^ call);
-        let argument = argument as usize;
+        let argument = event.x as usize;
         // The further arguments of one call follow its first one.
         if let Some(last) = self.visits.last_mut()
             && (last.name, last.position) == (name, position)
@@ -194,17 +207,23 @@ impl Reader<'_> {
         if !matches!(decision.choice, Choice::Side | Choice::Case) {
             return;
         }
-        let original = self.original(decision.site);
-        let unit = self.places.decision(original.0);
-        let (stack, own) = self.stack(decision.context, decision.site);
-        let (exit, goes_on) = self.exit(decision, original, unit.group);
-        let key = (stack, unit.group);
-        let open = self.open.remove(&key);
+        let Decided {
+            name,
+            own,
+            key,
+            begins,
+            exit,
+            goes_on,
+        } = self.decided(decision);
+        let open = match self.open.is_empty() {
+            true => None,
+            false => self.open.remove(&key),
+        };
         let visit = match open {
-            Some(visit) if !self.begins(original) => visit,
+            Some(visit) if !begins => visit,
             _ => {
                 self.visits.push(Visit {
-                    name: mix(stack ^ unit.name),
+                    name,
                     site: own,
                     what: What::Condition {
                         decisions: Vec::new(),
@@ -228,9 +247,25 @@ impl Reader<'_> {
         }
     }
 
-    /// Whether a condition begins with the decision.
-    fn begins(&self, original: SiteId) -> bool {
-        self.places.decision(original.0).first
+    fn decided(&mut self, decision: &Decision) -> Decided {
+        let place = (decision.context, decision.site, decision.value);
+        if let Some(known) = self.decided.get(&place) {
+            return *known;
+        }
+        let original = self.original(decision.site);
+        let unit = self.places.decision(original.0);
+        let (stack, own) = self.stack(decision.context, decision.site);
+        let (exit, goes_on) = self.exit(decision, original, unit.group);
+        let found = Decided {
+            name: mix(stack ^ unit.name),
+            own,
+            key: (stack, unit.group),
+            begins: unit.first,
+            exit,
+            goes_on,
+        };
+        self.decided.insert(place, found);
+        found
     }
 
     /// Where a decision leads, and whether that is another part of the same condition.

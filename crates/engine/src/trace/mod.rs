@@ -173,10 +173,23 @@ impl Trace {
 
     /// All undamaged events in the order in which they happened, with their kinds.
     pub fn events(&self) -> impl Iterator<Item = (EventKind, &Event)> {
-        self.raw_events().iter().filter_map(|event| {
+        self.numbered_events().map(|(_, kind, event)| (kind, event))
+    }
+
+    /// The same with their numbers, in which those of damaged ones are left out.
+    pub fn numbered_events(&self) -> impl Iterator<Item = (u32, EventKind, &Event)> {
+        (0..).zip(self.raw_events()).filter_map(|(number, event)| {
             let kind = EventKind::from_byte(event.kind)?;
-            self.event_is_sound(kind, event).then_some((kind, event))
+            let is_sound = self.event_is_sound(kind, event);
+            is_sound.then_some((number, kind, event))
         })
+    }
+
+    /// The undamaged events of a kind, with their numbers.
+    pub fn events_of(&self, kind: EventKind) -> impl Iterator<Item = (u32, &Event)> {
+        (0..)
+            .zip(self.raw_events())
+            .filter(move |(_, event)| event.kind == kind as u8 && self.event_is_sound(kind, event))
     }
 
     /// Number of undamaged events.
