@@ -1,6 +1,5 @@
 //! The static side of a search: what a target is, and how far every decision of a run is from it.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use parallax_abi::SiteId;
@@ -9,6 +8,7 @@ use parallax_analysis::effects::Effects;
 use parallax_analysis::program::Terminator;
 use parallax_analysis::seeds::{self, Closest, Executed};
 use parallax_analysis::{Analysis, BlockId, FunctionId, Spot};
+use rustc_hash::FxHashMap;
 
 use crate::path::{Choice, DEFAULT, Decision};
 use crate::sites::SiteMap;
@@ -255,7 +255,7 @@ pub struct Standings<'d> {
     sites: &'d SiteMap,
     traced: &'d Traced,
     /// By calling context.
-    stacks: HashMap<u32, Rc<[Spot]>>,
+    stacks: FxHashMap<u32, Rc<[Spot]>>,
 }
 
 impl<'d> Standings<'d> {
@@ -264,7 +264,7 @@ impl<'d> Standings<'d> {
             analysis,
             sites,
             traced,
-            stacks: HashMap::new(),
+            stacks: FxHashMap::default(),
         }
     }
 

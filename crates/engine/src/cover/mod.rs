@@ -75,6 +75,8 @@ pub struct Coverer<'c> {
     slots: Vec<Slot<'c>>,
     /// What the given scenarios ran.
     seeds: Vec<Child>,
+    /// What those of earlier searches ran, the latest last.
+    earlier: Vec<Child>,
 }
 
 impl<'c> Coverer<'c> {
@@ -112,6 +114,7 @@ impl<'c> Coverer<'c> {
             },
             slots,
             seeds,
+            earlier: Vec::new(),
         })
     }
 

@@ -6,11 +6,12 @@ use parallax_analysis::seeds::{Closest, Executed};
 
 use super::map::{Guide, Target};
 use super::{Coverer, Heuristic};
+use crate::explore::slot::Child;
 use crate::explore::{Bounds, ExploreError, Shape};
 use crate::scenario::Scenario;
 
 impl<'c> Coverer<'c> {
-    /// From now on searches start from these scenarios, which are run unless they are known from the last time, as many as can be
+    /// From now on searches start from these scenarios, which are run unless they are known from earlier searches, as many as can be
     /// run in the time given. Those that cannot be run are left out, and come back with the reason.
     pub fn start_from(
         &mut self,
@@ -20,15 +21,16 @@ impl<'c> Coverer<'c> {
         if !matches!(self.shape, Shape::Described(_)) {
             self.shape = Shape::Bounded(Bounds::around(&seeds));
         }
-        let mut known = std::mem::take(&mut self.seeds);
+        self.earlier.append(&mut self.seeds);
         let mut left_out = Vec::new();
         let started = Instant::now();
         for seed in seeds {
             if !self.seeds.is_empty() && time.is_some_and(|time| started.elapsed() >= time) {
                 break;
             }
-            let child = match known.iter().position(|child| child.scenario == seed) {
-                Some(at) => known.swap_remove(at),
+            let mut earlier = self.earlier.iter();
+            let child = match earlier.position(|child| child.scenario == seed) {
+                Some(at) => self.earlier.remove(at),
                 None => match self.slots[0].start(seed.clone()) {
                     Ok(child) => child,
                     Err(error) => {
@@ -39,11 +41,27 @@ impl<'c> Coverer<'c> {
             };
             self.seeds.push(child);
         }
+        self.forget_earlier();
         match self.seeds.first() {
             Some(first) if !first.traced.trace.attached() => Err(ExploreError::Untraced),
             None if !left_out.is_empty() => Err(left_out.swap_remove(0).1),
             _ => Ok(left_out),
         }
+    }
+
+    /// Keeps as many runs of earlier searches as there is room for, the latest: the targets of a patch are near each other, and so are
+    /// the tests that come near them.
+    fn forget_earlier(&mut self) {
+        let mut room = self.options.explore.trace_memory;
+        let fits = |child: &&Child| match room.checked_sub(child.traced.bytes()) {
+            Some(left) => {
+                room = left;
+                true
+            }
+            None => false,
+        };
+        let kept = self.earlier.iter().rev().take_while(fits).count();
+        self.earlier.drain(..self.earlier.len() - kept);
     }
 
     /// What searches start from.

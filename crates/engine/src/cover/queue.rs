@@ -8,9 +8,10 @@
 //! what they promise cannot be compared with decisions that are left.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::BinaryHeap;
 
 use parallax_abi::SiteId;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ways::UNKNOWN;
 use crate::explore::frontier::Candidate;
@@ -38,10 +39,14 @@ pub struct Queue {
     changes: Heap,
     /// Whether it is a change's turn.
     is_change_next: bool,
-    offered: HashSet<u64>,
-    attempts: HashMap<u64, u32>,
+    offered: FxHashSet<u64>,
+    attempts: FxHashMap<u64, u32>,
     next: u64,
+    dropped: u64,
 }
+
+/// Ways that can be open; of more, the better half stays. No search comes to try as many.
+const MOST_OPEN: usize = 200_000;
 
 /// A way, with what is expected behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +89,19 @@ impl Queue {
             false => &mut self.changes,
         };
         heap.push(Reverse((rank, way)));
+        if heap.len() > MOST_OPEN {
+            let mut all = std::mem::take(heap).into_vec();
+            // Reversed: the best are the greatest.
+            all.select_nth_unstable_by(MOST_OPEN / 2, |a, b| b.cmp(a));
+            self.dropped += (all.len() - MOST_OPEN / 2) as u64;
+            all.truncate(MOST_OPEN / 2);
+            *heap = all.into();
+        }
+    }
+
+    /// Ways that were given up because there were too many.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Attempts after coming by so often count whole, others at the same branch a quarter.
@@ -163,6 +181,18 @@ mod tests {
 
     fn paths(ways: Vec<Way>) -> Vec<u64> {
         ways.iter().map(|way| way.candidate.path).collect()
+    }
+
+    #[test]
+    fn of_too_many_ways_the_best_stay() {
+        let mut queue = Queue::default();
+        let count = MOST_OPEN as u64 + 1;
+        for path in 1..=count {
+            queue.offer(way(path, path, (count - path) as u32 % 500));
+        }
+        assert_eq!(queue.len(), MOST_OPEN / 2);
+        assert_eq!(queue.dropped(), count - MOST_OPEN as u64 / 2);
+        assert!(queue.take(300).iter().all(|way| way.distance <= 1));
     }
 
     #[test]

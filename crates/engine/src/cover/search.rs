@@ -1,6 +1,6 @@
 //! The search for one target: tries ways, takes in what became of them, and tells what it came to.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,6 +17,7 @@ use super::{
 use crate::edit::Edit;
 use crate::explore::batch::{self, Common};
 use crate::explore::frontier::RunId;
+use crate::explore::kept::Kept;
 use crate::explore::slot::{Attempt, Child, Slot, Tried};
 use crate::explore::{ExploreError, Run, Shape, loss_names};
 use crate::finding::{Finding, Problem};
@@ -28,8 +29,6 @@ use crate::worker::Traced;
 
 /// Ways that are tried before the next ones are chosen: looking ahead of the best one costs little.
 const BATCH: usize = 8;
-/// Traces of runs that are kept; others are made again when they are needed.
-const TRACES: usize = 256;
 /// Inputs on which the program crashes that are looked at.
 const CRASHES: usize = 8;
 
@@ -83,8 +82,7 @@ pub struct Search<'s> {
     pub(super) executed: Vec<Ran>,
     /// Of each run; `None` for what was given.
     origins: Vec<Option<Origin>>,
-    /// Runs whose traces are kept, oldest first.
-    kept: VecDeque<RunId>,
+    kept: Kept,
     known: HashSet<Scenario>,
     pub(super) paths: HashSet<u64>,
     pub(super) fixed: Known,
@@ -125,7 +123,7 @@ impl<'s> Search<'s> {
             runs: Vec::new(),
             executed: Vec::new(),
             origins: Vec::new(),
-            kept: VecDeque::new(),
+            kept: Kept::default(),
             known: HashSet::new(),
             paths: HashSet::new(),
             fixed: Known::new(),
@@ -234,6 +232,11 @@ impl Search<'_> {
         if !self.suspects.is_empty() {
             let name = "(crashes that there was no time to look at)".to_owned();
             self.losses.insert(name, self.suspects.len() as u64);
+        }
+        let dropped: u64 = self.aims.iter().map(|aim| aim.queue.dropped()).sum();
+        if dropped > 0 {
+            let name = "(ways that there was no room for)".to_owned();
+            self.losses.insert(name, dropped);
         }
         Ok(())
     }
@@ -383,13 +386,8 @@ impl Search<'_> {
     }
 
     fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
-        self.runs[run as usize].traced = Some(traced);
-        self.kept.push_back(run);
-        if self.kept.len() > TRACES
-            && let Some(oldest) = self.kept.pop_front()
-        {
-            self.runs[oldest as usize].traced = None;
-        }
+        let room = self.options.explore.trace_memory;
+        self.kept.keep(&mut self.runs, run, traced, room);
     }
 
     fn failed_at(&mut self, way: Way, against: Option<Vec<SiteId>>) {

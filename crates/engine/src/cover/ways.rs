@@ -1,6 +1,5 @@
 //! The ways in which a run could have come nearer to the target.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
@@ -11,11 +10,12 @@ use super::{Heuristic, Means, Search, shape, structure};
 use crate::edit::Edit;
 use crate::explore::frontier::{Candidate, RunId, mix};
 use crate::explore::parts::with_part;
-use crate::explore::ways::{MOST_WAYS, others, places, structures};
+use crate::explore::ways::{Visit, others, structures, visits};
 use crate::path::{self, Choice};
 use crate::question::{Goal, Part, fixed_key};
 use crate::worker::Traced;
 use parallax_abi::SiteId;
+use rustc_hash::FxHashMap;
 
 /// Stands for the distance of what no way to the target is known from. It comes last, but it comes: calls that nobody
 /// resolved may lead there.
@@ -23,6 +23,9 @@ pub const UNKNOWN: u32 = 1000;
 /// A change of structure is as good as a way that is so much farther than the run's nearest.
 const STRUCTURE: u32 = 2;
 const SPLICE: u32 = 3;
+/// Decisions of one run that ways are offered at. More than a search can try, and few enough that dozens of long runs are
+/// looked at in no time.
+const MOST_NEAR: usize = 2000;
 /// Decisions of a run whose input bytes others come between.
 const NEAR: usize = 4;
 /// Decisions that are at most so far from an aim are told apart by the shape of their conditions.
@@ -70,10 +73,10 @@ impl Search<'_> {
         let mut nearest = vec![Nearest::default(); aims.len()];
         let generation = self.runs[run as usize].generation;
         let mut standings = Standings::new(self.analysis, self.sites, traced);
-        let is_near = self.near_decisions(&aims, traced);
-        let places = places(self.sites, traced).into_iter().enumerate();
-        for (index, place) in places.filter(|(index, _)| is_near(*index)) {
+        let visits = visits(self.sites, traced);
+        for index in self.near_decisions(&aims, traced, &visits) {
             let decision = &traced.decisions[index];
+            let place = visits[index].place(traced, decision);
             let standing = standings.of(decision);
             for (aim, nearest) in aims.iter().zip(&mut nearest) {
                 let guide = &self.aims[*aim].guide;
@@ -179,38 +182,37 @@ impl Search<'_> {
         }
     }
 
-    /// Which decisions of a run ways are offered at: all, or of a long run those that are nearest to one of the aims. A server
-    /// decides much before it comes to its first request.
-    fn near_decisions(&self, aims: &[usize], traced: &Traced) -> impl Fn(usize) -> bool + use<> {
+    /// Which decisions of a run ways are offered at, in order: all, or of a long run those that are nearest to one of the aims, and
+    /// of these the first times that each was come to. A server decides much before it comes to its first request.
+    fn near_decisions(&self, aims: &[usize], traced: &Traced, visits: &[Visit]) -> Vec<usize> {
         let count = traced.decisions.len();
-        let mut chosen = vec![count <= MOST_WAYS; count];
-        if count > MOST_WAYS {
-            let mut standings = Standings::new(self.analysis, self.sites, traced);
-            // Loops decide the same a thousand times.
-            let mut known: HashMap<(SiteId, u32), u32> = HashMap::new();
-            let mut order: Vec<(u32, usize)> = Vec::new();
-            for (index, decision) in traced.decisions.iter().enumerate() {
-                let place = (decision.site, decision.context);
-                let distance = *known.entry(place).or_insert_with(|| {
-                    let standing = standings.of(decision);
-                    let others = others(self.sites, decision, index as u32).into_iter();
-                    let values = others.map(|(_, value)| value).chain([decision.value]);
-                    let nearest = |value: u128| {
-                        let guides = aims.iter().map(|aim| &self.aims[*aim].guide);
-                        guides
-                            .filter_map(|guide| guide.behind(&standing, value))
-                            .min()
-                    };
-                    values.filter_map(nearest).min().unwrap_or(UNKNOWN)
-                });
-                order.push((distance, index));
-            }
-            order.sort_unstable();
-            for (_, index) in &order[..MOST_WAYS] {
-                chosen[*index] = true;
-            }
+        if count <= MOST_NEAR {
+            return (0..count).collect();
         }
-        move |index| chosen[index]
+        let mut standings = Standings::new(self.analysis, self.sites, traced);
+        // Loops decide the same a thousand times.
+        let mut known: FxHashMap<(SiteId, u32), u32> = FxHashMap::default();
+        let mut order: Vec<(u32, u32, usize)> = Vec::new();
+        for (index, decision) in traced.decisions.iter().enumerate() {
+            let place = (decision.site, decision.context);
+            let distance = *known.entry(place).or_insert_with(|| {
+                let standing = standings.of(decision);
+                let others = others(self.sites, decision, index as u32).into_iter();
+                let values = others.map(|(_, value)| value).chain([decision.value]);
+                let nearest = |value: u128| {
+                    let guides = aims.iter().map(|aim| &self.aims[*aim].guide);
+                    guides
+                        .filter_map(|guide| guide.behind(&standing, value))
+                        .min()
+                };
+                values.filter_map(nearest).min().unwrap_or(UNKNOWN)
+            });
+            order.push((distance, visits[index].occurrence, index));
+        }
+        order.select_nth_unstable(MOST_NEAR);
+        let mut near: Vec<usize> = order[..MOST_NEAR].iter().map(|near| near.2).collect();
+        near.sort_unstable();
+        near
     }
 
     /// Offers a change that no solver makes.

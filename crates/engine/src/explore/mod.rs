@@ -14,6 +14,7 @@ mod chapters;
 mod compared;
 pub(crate) mod frontier;
 mod interface;
+pub(crate) mod kept;
 mod news;
 pub(crate) mod parts;
 mod reduce;
@@ -40,6 +41,7 @@ use frontier::{Candidate, Frontier, RunId, mix};
 pub use interface::{
     Ended, ExploreError, Flips, Limit, Miss, Observer, Options, Programs, Progress, Summary,
 };
+use kept::Kept;
 pub use news::Moment;
 use news::News;
 use parts::First;
@@ -120,9 +122,7 @@ struct Explorer<'e> {
     has_sanitizers: bool,
     started: Instant,
     runs: Vec<Run>,
-    /// Runs whose traces are kept, oldest first, and what they hold.
-    kept: std::collections::VecDeque<(RunId, u64)>,
-    kept_bytes: u64,
+    kept: Kept,
     frontier: Frontier,
     known: HashSet<Scenario>,
     paths: HashSet<u64>,
@@ -169,8 +169,7 @@ impl<'e> Explorer<'e> {
             has_sanitizers: false,
             started: Instant::now(),
             runs: Vec::new(),
-            kept: Default::default(),
-            kept_bytes: 0,
+            kept: Kept::default(),
             frontier: Frontier::new(options.seed),
             known: HashSet::new(),
             paths: HashSet::new(),
@@ -401,16 +400,8 @@ impl<'e> Explorer<'e> {
     }
 
     fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
-        let bytes = traced.bytes();
-        self.kept.push_back((run, bytes));
-        self.kept_bytes += bytes;
-        self.runs[run as usize].traced = Some(traced);
-        while self.kept_bytes > self.options.trace_memory && self.kept.len() > SLOTS {
-            if let Some((oldest, bytes)) = self.kept.pop_front() {
-                self.runs[oldest as usize].traced = None;
-                self.kept_bytes -= bytes;
-            }
-        }
+        let room = self.options.trace_memory;
+        self.kept.keep(&mut self.runs, run, traced, room);
     }
 
     /// Repeats suspicious runs on the plain and the checked program.

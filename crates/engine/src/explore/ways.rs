@@ -1,9 +1,10 @@
 //! The ways in which a run could have gone otherwise.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use parallax_abi::SiteId;
 use parallax_abi::trace::{EventKind, SourceKind};
+use rustc_hash::FxHashMap;
 
 use super::Explorer;
 use super::compared::compared;
@@ -189,20 +190,54 @@ pub(crate) fn others(sites: &SiteMap, decision: &Decision, number: u32) -> Vec<(
 
 /// Where each decision of a run is made.
 pub(crate) fn places(sites: &SiteMap, traced: &Traced) -> Vec<Place> {
-    let mut occurrences: HashMap<u64, u32> = HashMap::new();
-    let place = |decision: &Decision| {
-        let site = original(sites, decision.site);
-        let here = in_context(site.0, traced, decision.context);
+    let visits = visits(sites, traced).into_iter();
+    let decisions = traced.decisions.iter();
+    visits
+        .zip(decisions)
+        .map(|(visit, decision)| visit.place(traced, decision))
+        .collect()
+}
+
+/// A decision's place, without what it compares.
+#[derive(Clone, Copy)]
+pub(crate) struct Visit {
+    site: SiteId,
+    /// The site in its calling context.
+    here: u64,
+    /// How often the run had come by.
+    pub occurrence: u32,
+}
+
+impl Visit {
+    pub fn place(self, traced: &Traced, decision: &Decision) -> Place {
+        Place {
+            site: self.site,
+            here: self.here,
+            compared: compared(&traced.trace, decision.label).unwrap_or(0),
+            occurrence: bucket(self.occurrence),
+        }
+    }
+}
+
+/// The visits of a run's decisions, in order.
+pub(crate) fn visits(sites: &SiteMap, traced: &Traced) -> Vec<Visit> {
+    let mut known: FxHashMap<(SiteId, u32), (SiteId, u64)> = FxHashMap::default();
+    let mut occurrences: FxHashMap<u64, u32> = FxHashMap::default();
+    let visit = |decision: &Decision| {
+        let place = (decision.site, decision.context);
+        let (site, here) = *known.entry(place).or_insert_with(|| {
+            let site = original(sites, decision.site);
+            (site, in_context(site.0, traced, decision.context))
+        });
         let occurrence = occurrences.entry(here).or_default();
         *occurrence += 1;
-        Place {
+        Visit {
             site,
             here,
-            compared: compared(&traced.trace, decision.label).unwrap_or(0),
-            occurrence: bucket(*occurrence),
+            occurrence: *occurrence,
         }
     };
-    traced.decisions.iter().map(place).collect()
+    traced.decisions.iter().map(visit).collect()
 }
 
 fn original(sites: &SiteMap, site: SiteId) -> SiteId {

@@ -5,8 +5,10 @@
 //! decision, so that the search does not stay where it cannot get on. Now and then one is taken at random.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::collections::BinaryHeap;
 use std::rc::Rc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::course::{Course, StepId};
 use crate::explore::frontier::{Candidate, mix};
@@ -45,8 +47,8 @@ pub struct Way {
 pub struct Queue {
     ways: Vec<Option<Way>>,
     order: BinaryHeap<Reverse<Rank>>,
-    offered: HashSet<u64>,
-    attempts: HashMap<u64, u32>,
+    offered: FxHashSet<u64>,
+    attempts: FxHashMap<u64, u32>,
     open: usize,
     taken: u64,
     random: u64,
@@ -57,8 +59,8 @@ impl Queue {
         Queue {
             ways: Vec::new(),
             order: BinaryHeap::new(),
-            offered: HashSet::new(),
-            attempts: HashMap::new(),
+            offered: FxHashSet::default(),
+            attempts: FxHashMap::default(),
             open: 0,
             taken: 0,
             random: mix(seed ^ 0x7261_6e64),

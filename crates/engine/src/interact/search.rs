@@ -1,6 +1,6 @@
 //! The loop: the best ways are tried, and what became of them is taken in.
 
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,6 +16,7 @@ use crate::diverge::triage::Court;
 use crate::diverge::walk::Both;
 use crate::explore::batch::{self, Common};
 use crate::explore::frontier::RunId;
+use crate::explore::kept::Kept;
 use crate::explore::slot::{Attempt, Child, Slot, Tried};
 use crate::explore::{Bounds, Ended, ExploreError, Run, Shape, loss_names};
 use crate::question::Known;
@@ -26,8 +27,6 @@ use crate::worker::Traced;
 const SLOTS: usize = 4;
 /// Ways that are tried before the next ones are chosen.
 const BATCH: usize = 8;
-/// Traces of runs that are kept; others are made again when they are needed.
-const TRACES: usize = 256;
 
 /// Searches along a change sequence graph.
 pub struct Interactor<'i> {
@@ -43,8 +42,7 @@ pub struct Interactor<'i> {
     /// Inputs that may be made.
     pub(super) shape: Shape,
     pub(super) runs: Vec<Run>,
-    /// Runs whose traces are kept, oldest first.
-    kept: VecDeque<RunId>,
+    kept: Kept,
     pub(super) known: HashSet<Scenario>,
     pub(super) paths: HashSet<u64>,
     pub(super) fixed: Known,
@@ -89,7 +87,7 @@ impl<'i> Interactor<'i> {
                 _ => Shape::Bounded(Bounds::around(&options.seeds)),
             },
             runs: Vec::new(),
-            kept: VecDeque::new(),
+            kept: Kept::default(),
             known: HashSet::new(),
             paths: HashSet::new(),
             fixed: Known::new(),
@@ -261,13 +259,8 @@ impl<'i> Interactor<'i> {
     }
 
     fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
-        self.runs[run as usize].traced = Some(traced);
-        self.kept.push_back(run);
-        if self.kept.len() > TRACES
-            && let Some(oldest) = self.kept.pop_front()
-        {
-            self.runs[oldest as usize].traced = None;
-        }
+        let room = self.options.explore.trace_memory;
+        self.kept.keep(&mut self.runs, run, traced, room);
     }
 
     /// The changes that a run executed, in order.
