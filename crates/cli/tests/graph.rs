@@ -61,6 +61,17 @@ fn deleted_lines_are_named_with_what_depended_on_them() {
 }
 
 #[test]
+fn what_an_output_calls_comes_before_it() {
+    let old = "#include <stdio.h>\nstatic int limit = 1;\nstatic const char *kind(int x)\n{\n  return x > limit ? \"many\" : \"few\";\n}\nint main(int argc, char **argv)\n{\n  limit = 2;\n  puts(kind(argc));\n  return 0;\n}\n";
+    let new = old
+        .replace("limit = 2", "limit = 3")
+        .replace("x > limit", "x >= limit");
+    let folder = versions(old, &new);
+    let (text, _) = folder.expect(0, &["graph", "old/prog", "new/prog"]);
+    assert_contains(&text, &["C2   prog.c:9", "C2    → C1 O"]);
+}
+
+#[test]
 fn a_patch_says_which_of_the_differences_count() {
     let old = "#include <stdio.h>\nint main(int argc, char **argv)\n{\n  int a = 1;\n  int b = 2;\n  printf(\"%d\\n\", a + b);\n  return 0;\n}\n";
     let new = old

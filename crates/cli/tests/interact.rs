@@ -176,6 +176,28 @@ fn errors_of_our_own_programs_are_found_with_the_graph() {
 }
 
 #[test]
+fn an_order_of_changes_is_found_with_the_graph_and_not_with_changes_in_isolation() {
+    let cases = [
+        ("editor", "aiaip\n", "mark -= is_marked;"),
+        ("pool", "d1b2a3s4", "reserve -= number % 4;"),
+    ];
+    for (name, stdin, change) in cases {
+        let folder = versions(name);
+        folder.file("input", stdin);
+        let words = ["--runs", "600", "--stdin", "input"];
+        let report = search(&folder, &words);
+        let error = finding(&report, "regression");
+        assert_eq!(error["critical"], true, "{name}: {error:#}");
+        let sequence = lines(&error["sequence"]);
+        assert!(sequence.contains(&change), "{name}: {sequence:?}");
+        let alone = ["interact", "old/prog", "new/prog", "--json", "--isolated"];
+        let output = folder.parallax(&[&alone[..], &words].concat());
+        let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(report["stats"]["errors"], 0, "{name}: {report:#}");
+    }
+}
+
+#[test]
 fn without_changes_there_is_nothing_to_search_for() {
     let folder = versions("figure5");
     let words = [

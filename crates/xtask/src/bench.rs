@@ -10,6 +10,7 @@ mod amplification;
 mod covering;
 mod diverging;
 mod exploration;
+mod interacting;
 
 use crate::coreutils::Place;
 use crate::{recording, throughput};
@@ -173,6 +174,8 @@ pub enum Part {
     Cover,
     /// What comparing two versions costs, in time and memory
     Diverge,
+    /// What the change sequence graph is good for.
+    Interact,
     Replays,
     /// What recording coreutils' tests costs
     Recording,
@@ -203,6 +206,9 @@ pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     }
     if is_wanted(Part::Diverge) {
         bench.diverging(&mut text)?;
+    }
+    if is_wanted(Part::Interact) {
+        bench.interacting(&mut text)?;
     }
     if is_wanted(Part::Replays) {
         text.push('\n');

@@ -203,7 +203,13 @@ fn build(
     for id in ids.iter().chain(interactions.keys()).chain(outputs) {
         is_marked[id.index()] = true;
     }
-    let walks = Walks::new(analysis, dependences, is_marked);
+    // Paths go on from changes and interactions.
+    let is_on_the_way = |id: &StatementId| ids.contains(id) || interactions.contains_key(id);
+    let mut is_end = vec![false; dependences.statements.len()];
+    for id in outputs.iter().filter(|id| !is_on_the_way(id)) {
+        is_end[id.index()] = true;
+    }
+    let walks = Walks::new(analysis, dependences, is_marked, is_end);
     let main = analysis.program.function_named("main");
     let entry = main.and_then(|main| analysis.program.function(main).entry());
     let first: Vec<StatementId> = entry.map_or(Vec::new(), |entry| walks.first(entry));

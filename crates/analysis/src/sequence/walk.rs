@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use crate::Analysis;
-use crate::dependence::{Dependences, StatementId};
+use crate::dependence::{Dependences, Meaning, Node, StatementId};
 use crate::program::{BlockId, FunctionId, Spot, Terminator};
 
 /// What a walk knows of where it is.
@@ -25,6 +25,8 @@ pub struct Walks<'w> {
     analysis: &'w Analysis,
     dependences: &'w Dependences,
     is_marked: Vec<bool>,
+    /// Statements that end walks, whereas what they call comes before them: `puts(name(x))`.
+    is_end: Vec<bool>,
     /// Per function: can be passed without coming to a mark.
     passes: Vec<bool>,
 }
@@ -34,12 +36,14 @@ impl<'w> Walks<'w> {
         analysis: &'w Analysis,
         dependences: &'w Dependences,
         is_marked: Vec<bool>,
+        is_end: Vec<bool>,
     ) -> Walks<'w> {
         let functions = analysis.program.functions.len();
         let mut walks = Walks {
             analysis,
             dependences,
             is_marked,
+            is_end,
             passes: vec![false; functions],
         };
         loop {
@@ -70,16 +74,32 @@ impl<'w> Walks<'w> {
 
     /// Statements that can come next after one.
     pub fn after(&self, statement: StatementId) -> Vec<StatementId> {
-        let program = &self.analysis.program;
-        let nodes = &self.dependences.statements.get(statement).nodes;
-        let spots =
-            nodes.iter().filter_map(
-                |node| match self.dependences.nodes.meaning(program, *node) {
-                    crate::dependence::Meaning::Spot(spot) => Some(spot),
-                    _ => None,
-                },
-            );
-        self.found(spots.collect(), Some(statement), false)
+        self.found(self.spots(statement).collect(), Some(statement), false)
+    }
+
+    fn spots(&self, statement: StatementId) -> impl Iterator<Item = Spot> {
+        let nodes = self.dependences.statements.get(statement).nodes.iter();
+        let meaning = |node: &Node| {
+            let nodes = &self.dependences.nodes;
+            nodes.meaning(&self.analysis.program, *node)
+        };
+        nodes.filter_map(move |node| match meaning(node) {
+            Meaning::Spot(spot) => Some(spot),
+            _ => None,
+        })
+    }
+
+    /// Where a walk is that enters what is called at a spot.
+    fn entries(&self, spot: Spot) -> impl Iterator<Item = At> {
+        let calls = self.analysis.calls.of_block(spot.block).iter();
+        let here = calls.filter(move |call| call.spot == spot);
+        let callees = here.flat_map(|call| &call.callees);
+        let entries = callees.filter_map(|callee| self.analysis.program.function(*callee).entry());
+        entries.map(|entry| At {
+            spot: start_of(entry),
+            inside: None,
+            entered: true,
+        })
     }
 
     /// Statements that can come first.
@@ -128,6 +148,10 @@ impl<'w> Walks<'w> {
             if let Some(here) = self.statement(at.spot) {
                 if at.inside != Some(here) && self.is_marked[here.index()] {
                     found(here);
+                    if self.is_end[here.index()] {
+                        let spots = self.spots(here);
+                        work.extend(spots.flat_map(|spot| self.entries(spot)));
+                    }
                     continue;
                 }
                 at.inside = Some(here);
@@ -141,17 +165,10 @@ impl<'w> Walks<'w> {
                 let mut goes_over = true;
                 if let Some(call) = calls.iter().find(|call| call.spot == at.spot) {
                     goes_over = call.outside;
-                    for callee in &call.callees {
-                        goes_over |= self.passes[callee.index()];
-                        if let Some(entry) = program.function(*callee).entry() {
-                            work.push(At {
-                                spot: start_of(entry),
-                                inside: None,
-                                entered: true,
-                            });
-                        }
-                    }
+                    let mut callees = call.callees.iter();
+                    goes_over |= callees.any(|callee| self.passes[callee.index()]);
                 }
+                work.extend(self.entries(at.spot));
                 if goes_over {
                     work.push(At {
                         spot: behind(at.spot),

@@ -68,7 +68,11 @@ impl Interactor<'_> {
             stations.push(end);
         }
         let station = |index: usize| {
-            let before = walked.before.get(index).copied().unwrap_or(0) as usize;
+            // What comes after the last decision comes after all nodes, as far as is known.
+            let before = walked
+                .before
+                .get(index)
+                .map_or(usize::MAX, |before| *before as usize);
             stations[before.min(stations.len() - 1)]
         };
         let (analysis, sites) = (self.code.analysis, self.code.sites);
@@ -192,6 +196,7 @@ impl Interactor<'_> {
             let original = view.map_or(operation.site, |view| view.original);
             let failing = mix(original.0 ^ mix(operation.failure as u64 + 1));
             let here = mix(failing ^ station_key(station));
+            let path = mix(here ^ mix(traced.path()));
             let goal = Goal::Fail {
                 operation: index as u32,
             };
@@ -199,8 +204,9 @@ impl Interactor<'_> {
                 run,
                 goal,
                 site: operation.site,
-                levels: [failing, failing, here],
-                path: mix(here ^ mix(traced.path())),
+                // After other changes it is another operation, and on another path it may fail where it did not on this one.
+                levels: [failing, here, path],
+                path,
                 depth: operation.position as u32,
                 calls: 0,
             };
