@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use support::{Folder, assert_contains, expect};
+use support::{Folder, assert_contains, expect, without_privileges};
 
 const EMPTY: &str = "int main(void) { return 0; }\n";
 
@@ -61,19 +61,7 @@ fn an_unreadable_program_is_told_apart_from_a_missing_one() {
     let program = folder.build("secret", EMPTY);
     let path = folder.path().join("secret");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o000)).unwrap();
-    let mut command = folder.command(&["trace", &program]);
-    // Permissions mean nothing to root as long as it may override them.
-    // SAFETY: system calls only.
-    unsafe {
-        command.pre_exec(|| {
-            const CAP_DAC_OVERRIDE: libc::c_ulong = 1;
-            const CAP_DAC_READ_SEARCH: libc::c_ulong = 2;
-            for capability in [CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH] {
-                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
-            }
-            Ok(())
-        });
-    }
+    let command = without_privileges(folder.command(&["trace", &program]));
     let (_, error) = expect(2, command);
     assert_contains(&error, &["may not be read", "chmod"]);
 }

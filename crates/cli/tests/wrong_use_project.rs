@@ -4,21 +4,14 @@ mod support;
 
 use std::fs;
 
-use support::{Folder, assert_contains, git};
+use support::{Folder, assert_contains};
 
 const PROGRAM: &str = "int main(void) { return 0; }\n";
 const MAKEFILE: &str = "CC = gcc\nprog: prog.c\n\t$(CC) -g -o prog prog.c\ncheck: prog\n\t./prog\n";
 
 /// A project of one commit.
 fn project(makefile: &str) -> Folder {
-    let folder = Folder::new();
-    folder.file("Makefile", makefile);
-    folder.file("prog.c", PROGRAM);
-    folder.expect(0, &["init"]);
-    git(folder.path(), &["init", "-q", "-b", "main"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "first"]);
-    folder
+    Folder::project(makefile, PROGRAM)
 }
 
 /// Every message says what is wrong and what to do.

@@ -7,11 +7,10 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-use support::{Folder, assert_contains, expect, git};
+use support::{Folder, assert_contains, expect, git, without_privileges};
 
 const PROGRAM: &str = "int main(void) { return 0; }\n";
 const MAKEFILE: &str = "CC = gcc\nprog: prog.c\n\t$(CC) -g -o prog prog.c\ncheck: prog\n\t./prog\n";
@@ -63,34 +62,12 @@ fn all(folder: &Folder, cases: &[Case<'_>]) {
     }
 }
 
-/// A project of two commits, as `parallax init` sets it up.
+/// A project of two commits.
 fn project(makefile: &str) -> Folder {
-    let folder = Folder::new();
-    folder.file("Makefile", makefile);
-    folder.file("prog.c", PROGRAM);
-    folder.expect(0, &["init"]);
-    git(folder.path(), &["init", "-q", "-b", "main"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "first"]);
+    let folder = Folder::project(makefile, PROGRAM);
     folder.file("prog.c", &PROGRAM.replace('0', "1"));
     git(folder.path(), &["commit", "-q", "-a", "-m", "second"]);
     folder
-}
-
-/// What files may be read and written does not hold for root, as long as it may override it.
-fn without_privileges(mut command: Command) -> Command {
-    // SAFETY: system calls only.
-    unsafe {
-        command.pre_exec(|| {
-            const CAP_DAC_OVERRIDE: libc::c_ulong = 1;
-            const CAP_DAC_READ_SEARCH: libc::c_ulong = 2;
-            for capability in [CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH] {
-                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
-            }
-            Ok(())
-        });
-    }
-    command
 }
 
 fn set_mode(path: &Path, mode: u32) {

@@ -7,6 +7,7 @@ pub mod sarif;
 pub mod schema;
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -25,6 +26,18 @@ impl Folder {
         Folder {
             directory: tempfile::tempdir().unwrap(),
         }
+    }
+
+    /// A project of one commit, with one source, as `parallax init` sets it up.
+    pub fn project(makefile: &str, source: &str) -> Folder {
+        let folder = Folder::new();
+        folder.file("Makefile", makefile);
+        folder.file("prog.c", source);
+        folder.expect(0, &["init"]);
+        git(folder.path(), &["init", "-q", "-b", "main"]);
+        git(folder.path(), &["add", "-A"]);
+        git(folder.path(), &["commit", "-q", "-m", "first"]);
+        folder
     }
 
     pub fn path(&self) -> &Path {
@@ -74,6 +87,22 @@ impl Folder {
 }
 
 /// Runs git in a folder, not dependent on the user's settings.
+/// What files may be read and written does not hold for root, as long as it may override it.
+pub fn without_privileges(mut command: Command) -> Command {
+    // SAFETY: system calls only.
+    unsafe {
+        command.pre_exec(|| {
+            const CAP_DAC_OVERRIDE: libc::c_ulong = 1;
+            const CAP_DAC_READ_SEARCH: libc::c_ulong = 2;
+            for capability in [CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH] {
+                libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
+            }
+            Ok(())
+        });
+    }
+    command
+}
+
 pub fn git(folder: &Path, words: &[&str]) {
     let output = Command::new("git")
         .arg("-C")
