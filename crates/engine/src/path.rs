@@ -130,7 +130,7 @@ pub fn shared(list: &[Decision]) -> impl Iterator<Item = &Decision> {
 }
 
 /// What an event decides, if anything.
-pub fn decided_by(
+fn decided_by(
     trace: &Trace,
     sites: &SiteMap,
     kind: EventKind,

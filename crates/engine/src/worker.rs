@@ -169,9 +169,10 @@ impl<'m> Worker<'m> {
         self.runs += 1;
         let (outcome, trace, directory) = self.runners.trace(scenario, self.until)?;
         self.traced_cpu += outcome.cpu;
+        let decisions = path::decisions(&trace, self.sites);
         let traced = Traced {
-            decisions: path::decisions(&trace, self.sites),
-            operations: sensitive::operations(&trace, self.sites),
+            operations: sensitive::operations(&trace, &decisions),
+            decisions,
             sources: sources_of(&trace, scenario, &directory),
             trace,
         };

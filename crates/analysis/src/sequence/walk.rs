@@ -7,6 +7,7 @@
 use std::collections::HashSet;
 
 use crate::Analysis;
+use crate::calls::Call;
 use crate::dependence::{Dependences, Meaning, Node, StatementId};
 use crate::program::{BlockId, FunctionId, Spot, Terminator};
 
@@ -89,11 +90,14 @@ impl<'w> Walks<'w> {
         })
     }
 
+    fn call(&self, spot: Spot) -> Option<&Call> {
+        let mut calls = self.analysis.calls.of_block(spot.block).iter();
+        calls.find(|call| call.spot == spot)
+    }
+
     /// Where a walk is that enters what is called at a spot.
     fn entries(&self, spot: Spot) -> impl Iterator<Item = At> {
-        let calls = self.analysis.calls.of_block(spot.block).iter();
-        let here = calls.filter(move |call| call.spot == spot);
-        let callees = here.flat_map(|call| &call.callees);
+        let callees = self.call(spot).into_iter().flat_map(|call| &call.callees);
         let entries = callees.filter_map(|callee| self.analysis.program.function(*callee).entry());
         entries.map(|entry| At {
             spot: start_of(entry),
@@ -161,13 +165,10 @@ impl<'w> Walks<'w> {
             }
             let block = program.block(at.spot.block);
             if (at.spot.number as usize) < block.instructions.len() {
-                let calls = self.analysis.calls.of_block(at.spot.block);
-                let mut goes_over = true;
-                if let Some(call) = calls.iter().find(|call| call.spot == at.spot) {
-                    goes_over = call.outside;
+                let goes_over = self.call(at.spot).is_none_or(|call| {
                     let mut callees = call.callees.iter();
-                    goes_over |= callees.any(|callee| self.passes[callee.index()]);
-                }
+                    call.outside || callees.any(|callee| self.passes[callee.index()])
+                });
                 work.extend(self.entries(at.spot));
                 if goes_over {
                     work.push(At {

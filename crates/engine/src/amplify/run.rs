@@ -32,9 +32,13 @@ pub struct Probed {
 impl Probed {
     fn new(traced: Traced, end: End, sites: &SiteMap) -> Probed {
         let mut operations = traced.operations.clone();
-        operations.extend(sensitive::assertions(&traced.trace, sites));
+        operations.extend(sensitive::assertions(
+            &traced.trace,
+            &traced.decisions,
+            sites,
+        ));
         operations.sort_by_key(|operation| operation.position);
-        let accesses = sensitive::accesses(&traced.trace, sites);
+        let accesses = sensitive::accesses(&traced.trace, &traced.decisions);
         Probed {
             traced,
             end,

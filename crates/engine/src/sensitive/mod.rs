@@ -13,7 +13,7 @@ use parallax_expr::{Label, Store, build};
 use parallax_solver::Overlay;
 use serde::{Deserialize, Serialize};
 
-use crate::path::decided_by;
+use crate::path::Decision;
 use crate::sites::SiteMap;
 use crate::trace::Trace;
 
@@ -57,15 +57,28 @@ pub struct Sensitive {
     event: Event,
 }
 
-/// All operations of a trace that could fail, in order.
-pub fn operations(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
-    let mut found = Vec::new();
+/// The events of a trace, each with how many decisions of the path come before it.
+fn positioned<'t>(
+    trace: &'t Trace,
+    decisions: &'t [Decision],
+) -> impl Iterator<Item = (usize, EventKind, &'t Event)> {
     let mut position = 0;
-    for (kind, event) in trace.events() {
-        let before = position;
-        if decided_by(trace, sites, kind, event).is_some() {
+    trace.numbered_events().map(move |(number, kind, event)| {
+        while decisions
+            .get(position)
+            .is_some_and(|decision| decision.event < number)
+        {
             position += 1;
         }
+        (position, kind, event)
+    })
+}
+
+/// All operations of a trace that could fail, in order.
+pub fn operations(trace: &Trace, decisions: &[Decision]) -> Vec<Sensitive> {
+    let mut found = Vec::new();
+    // A write is a decision itself, made by the address that could fail: it comes after those before it, too.
+    for (position, kind, event) in positioned(trace, decisions) {
         let failure = match kind {
             EventKind::Load | EventKind::Store => Failure::OutOfBounds,
             EventKind::Division => Failure::DivisionByZero,
@@ -80,8 +93,7 @@ pub fn operations(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
             failure,
             site: SiteId(event.site),
             context: event.context,
-            // A write is a decision itself, made by the address that could fail.
-            position: before,
+            position,
             kind,
             event: *event,
         });
@@ -90,10 +102,9 @@ pub fn operations(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
 }
 
 /// Branches of a trace whose other side gives up: a failed assertion, or `abort`. In order.
-pub fn assertions(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
+pub fn assertions(trace: &Trace, decisions: &[Decision], sites: &SiteMap) -> Vec<Sensitive> {
     let mut found = Vec::new();
-    let mut position = 0;
-    for (kind, event) in trace.events() {
+    for (position, kind, event) in positioned(trace, decisions) {
         if kind == EventKind::Branch && sites.gives_up(SiteId(event.site), event.detail == 0) {
             found.push(Sensitive {
                 failure: Failure::Assertion,
@@ -104,23 +115,17 @@ pub fn assertions(trace: &Trace, sites: &SiteMap) -> Vec<Sensitive> {
                 event: *event,
             });
         }
-        position += usize::from(decided_by(trace, sites, kind, event).is_some());
     }
     found
 }
 
 /// Accesses to memory whose address is concrete on this path but need not be on others: the site, and how many
 /// decisions come before.
-pub fn accesses(trace: &Trace, sites: &SiteMap) -> Vec<(SiteId, usize)> {
-    let mut found = Vec::new();
-    let mut position = 0;
-    for (kind, event) in trace.events() {
-        if kind == EventKind::Access {
-            found.push((SiteId(event.site), position));
-        }
-        position += usize::from(decided_by(trace, sites, kind, event).is_some());
-    }
-    found
+pub fn accesses(trace: &Trace, decisions: &[Decision]) -> Vec<(SiteId, usize)> {
+    let accesses = positioned(trace, decisions).filter(|(_, kind, _)| *kind == EventKind::Access);
+    accesses
+        .map(|(position, _, event)| (SiteId(event.site), position))
+        .collect()
 }
 
 /// When an operation fails: expressions, one bit wide.
