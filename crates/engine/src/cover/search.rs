@@ -15,10 +15,10 @@ use super::{
     Heuristic, Means, Observer, Obstacle, Options, Progress, Reached, Step, Verdict, ways,
 };
 use crate::edit::Edit;
-use crate::explore::batch::{self, Common};
+use crate::explore::batch;
 use crate::explore::frontier::RunId;
 use crate::explore::kept::Kept;
-use crate::explore::slot::{Attempt, Child, Slot, Tried};
+use crate::explore::slot::{Attempt, Child, Common, Slot, Tried};
 use crate::explore::{ExploreError, Run, Shape, loss_names};
 use crate::finding::{Finding, Problem};
 use crate::question::{Goal, Known};
@@ -254,9 +254,9 @@ impl Search<'_> {
             edits: &self.edits,
             shape: self.shape,
             regenerate: self.options.has(Heuristic::Regenerate),
-            jobs: self.options.explore.jobs,
         };
-        let batch = batch::try_all(slots, ways, |way| way.candidate, common)?;
+        let jobs = self.options.explore.jobs;
+        let batch = batch::try_all(slots, ways, |way| way.candidate, common, jobs)?;
         for (run, traced) in batch.repeated {
             self.traced_runs += 1;
             self.keep(run, traced);
@@ -363,7 +363,7 @@ impl Search<'_> {
 
     /// Takes in a run and offers its ways.
     fn add(&mut self, scenario: &Scenario, traced: &Arc<Traced>, ran: Ran, origin: Option<Origin>) {
-        for (name, count) in loss_names(traced) {
+        for (name, count) in loss_names(traced, ways::MOST_NEAR) {
             *self.losses.entry(name).or_default() += count;
         }
         let generation = match &origin {

@@ -25,7 +25,7 @@ const STRUCTURE: u32 = 2;
 const SPLICE: u32 = 3;
 /// Decisions of one run that ways are offered at. More than a search can try, and few enough that dozens of long runs are
 /// looked at in no time.
-const MOST_NEAR: usize = 2000;
+pub const MOST_NEAR: usize = 2000;
 /// Decisions of a run whose input bytes others come between.
 const NEAR: usize = 4;
 /// Decisions that are at most so far from an aim are told apart by the shape of their conditions.

@@ -305,7 +305,8 @@ impl<'d> Diverger<'d> {
     ) -> Result<Option<(Pair, Lockstep, Walk)>, DivergeError> {
         let pair = self.trace(scenario)?;
         let Both { old, new } = &pair.runs;
-        for (name, count) in loss_names(old).into_iter().chain(loss_names(new)) {
+        let losses = [old, new].map(|run| loss_names(run, MOST_DECISIONS));
+        for (name, count) in losses.into_iter().flatten() {
             *self.counts.losses.entry(name).or_default() += count;
         }
         let is_new = self.paths.insert((old.exact_path(), new.exact_path()));

@@ -1,33 +1,13 @@
 //! Ways that are tried at the same time: one slot takes those of one run, so that each run's path is built once.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::ExploreError;
 use super::frontier::{Candidate, RunId};
-use super::slot::{Attempt, Slot, Work};
-use super::{ExploreError, Run, Shape};
-use crate::edit::Edit;
+use super::slot::{Attempt, Common, Slot, Work};
 use crate::parallel::in_parallel;
-use crate::question::Known;
-use crate::scenario::Scenario;
 use crate::worker::Traced;
-
-/// What all ways of a search have in common.
-#[derive(Clone, Copy)]
-pub struct Common<'c> {
-    /// All runs so far.
-    pub runs: &'c [Run],
-    /// Scenarios that have been run.
-    pub known: &'c HashSet<Scenario>,
-    /// Values that fixed things have had, by path and site.
-    pub fixed: &'c Known,
-    pub edits: &'c [Edit],
-    /// Inputs that may be made.
-    pub shape: &'c Shape,
-    pub regenerate: bool,
-    /// Threads.
-    pub jobs: usize,
-}
 
 /// What became of ways.
 pub struct Batch<W> {
@@ -36,12 +16,13 @@ pub struct Batch<W> {
     pub repeated: Vec<(RunId, Arc<Traced>)>,
 }
 
-/// Tries ways, those of different runs at the same time.
+/// Tries ways, those of different runs at the same time, on as many threads as there are jobs.
 pub fn try_all<W>(
     slots: &mut [Slot<'_>],
     ways: Vec<W>,
     candidate: impl Fn(&W) -> Candidate,
     common: Common<'_>,
+    jobs: usize,
 ) -> Result<Batch<W>, ExploreError> {
     let mut groups: BTreeMap<RunId, Vec<W>> = BTreeMap::new();
     for way in ways {
@@ -60,16 +41,11 @@ pub fn try_all<W>(
                 scenario: &run.scenario,
                 traced: run.traced.clone(),
                 candidates: ways.iter().map(&candidate).collect(),
-                runs: common.runs,
-                known: common.known,
-                fixed: common.fixed,
-                edits: common.edits,
-                shape: common.shape,
-                regenerate: common.regenerate,
+                common,
             }
         };
         let tasks = slots.iter_mut().zip(groups.iter().map(work)).collect();
-        let results = in_parallel(common.jobs, tasks, |(slot, work)| slot.work(work));
+        let results = in_parallel(jobs, tasks, |(slot, work)| slot.work(work));
         for ((run, ways), done) in groups.into_iter().zip(results) {
             let done = done?;
             batch

@@ -47,7 +47,7 @@ use news::News;
 use parts::First;
 pub(crate) use shape::is_near;
 pub use shape::{ArgumentGroup, Bounds, Described, Shape};
-use slot::{Attempt, Child, Done, Slot, Tried, Work};
+use slot::{Attempt, Child, Common, Done, Slot, Tried, Work};
 
 /// Misses that are kept for the report.
 const MOST_MISSES: usize = 20;
@@ -93,8 +93,9 @@ pub(crate) struct Run {
     pub traced: Option<Arc<Traced>>,
 }
 
-/// What is missing of a run: where it lost track of the input, and how often; what was not looked at.
-pub(crate) fn loss_names(traced: &Traced) -> Vec<(String, u64)> {
+/// What is missing of a run: where it lost track of the input, and how often; and whether it has more than `most` decisions, of which
+/// no more are looked at.
+pub(crate) fn loss_names(traced: &Traced, most: usize) -> Vec<(String, u64)> {
     let trace = &traced.trace;
     let name = |name: Cow<'_, str>| match name.is_empty() {
         true => "(memory)".to_owned(),
@@ -107,8 +108,13 @@ pub(crate) fn loss_names(traced: &Traced) -> Vec<(String, u64)> {
         let what = format!("{stop:?}").to_lowercase();
         (format!("(trace cut short: {what})"), 1)
     });
-    let is_long = traced.decisions.len() > ways::MOST_WAYS;
-    let beyond = is_long.then(|| ("(ways beyond the first of a long run)".to_owned(), 1));
+    let is_long = traced.decisions.len() > most;
+    let beyond = is_long.then(|| {
+        (
+            "(ways of a long run, all but the first or nearest)".to_owned(),
+            1,
+        )
+    });
     losses.chain(stop).chain(beyond).collect()
 }
 
@@ -245,6 +251,14 @@ impl<'e> Explorer<'e> {
         slots: &mut [Slot<'_>],
         groups: Vec<frontier::Group>,
     ) -> Result<Vec<Suspect>, ExploreError> {
+        let common = Common {
+            runs: &self.runs,
+            known: &self.known,
+            fixed: &self.fixed,
+            edits: &[],
+            shape: &self.options.shape,
+            regenerate: false,
+        };
         let work: Vec<(RunId, Work<'_>)> = groups
             .into_iter()
             .map(|group| {
@@ -253,12 +267,7 @@ impl<'e> Explorer<'e> {
                     scenario: &run.scenario,
                     traced: run.traced.clone(),
                     candidates: group.candidates,
-                    runs: &self.runs,
-                    known: &self.known,
-                    fixed: &self.fixed,
-                    edits: &[],
-                    shape: &self.options.shape,
-                    regenerate: false,
+                    common,
                 };
                 (group.run, work)
             })
@@ -361,7 +370,7 @@ impl<'e> Explorer<'e> {
         }
         let gained = !first.is_empty();
         let open = self.news.open(&ran);
-        for (name, count) in loss_names(&traced) {
+        for (name, count) in loss_names(&traced, ways::MOST_WAYS) {
             *self.losses.entry(name).or_default() += count;
         }
         if gained || is_new_path && self.options.keep_paths {

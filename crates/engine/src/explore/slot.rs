@@ -21,24 +21,30 @@ use crate::scenario::Scenario;
 use crate::sites::{ModuleSites, SiteMap};
 use crate::worker::{Means, Rigour, Traced, Worker, with_objects};
 
+/// What all work of a search has in common.
+#[derive(Clone, Copy)]
+pub struct Common<'c> {
+    /// All runs so far.
+    pub runs: &'c [Run],
+    /// Scenarios that have been run.
+    pub known: &'c HashSet<Scenario>,
+    /// Values that fixed things have had, by path and site.
+    pub fixed: &'c Known,
+    /// What [`Goal::Edit`] means.
+    pub edits: &'c [Edit],
+    /// Inputs that may be made.
+    pub shape: &'c Shape,
+    /// Whether ways that contradict what was decided before are tried without that.
+    pub regenerate: bool,
+}
+
 /// Ways of one run to be tried.
 pub struct Work<'w> {
     pub scenario: &'w Scenario,
     /// `None` if the trace was dropped to save memory: the run is repeated.
     pub traced: Option<Arc<Traced>>,
     pub candidates: Vec<Candidate>,
-    /// All runs so far.
-    pub runs: &'w [Run],
-    /// Scenarios that have been run.
-    pub known: &'w HashSet<Scenario>,
-    /// Values that fixed things have had, by path and site.
-    pub fixed: &'w Known,
-    /// What [`Goal::Edit`] means.
-    pub edits: &'w [Edit],
-    /// Inputs that may be made.
-    pub shape: &'w Shape,
-    /// Whether ways that contradict what was decided before are tried without that.
-    pub regenerate: bool,
+    pub common: Common<'w>,
 }
 
 /// What became of one way.
@@ -194,16 +200,18 @@ impl<'e> Slot<'e> {
             let wanted = Wanted {
                 traced: &traced,
                 sites: self.sites,
-                fixed: work.fixed,
+                fixed: work.common.fixed,
             };
             let mut gave_up = None;
             let changed = match wanted.question(candidate.goal, &mut inquiry.path) {
                 Question::Structure => Ok(match candidate.goal {
                     Goal::Take { from, part } => {
-                        let from = &work.runs[from as usize].scenario;
+                        let from = &work.common.runs[from as usize].scenario;
                         with_part(work.scenario, from, part)
                     }
-                    Goal::Edit { number } => work.edits[number as usize].apply(work.scenario),
+                    Goal::Edit { number } => {
+                        work.common.edits[number as usize].apply(work.scenario)
+                    }
                     goal => restructured(work.scenario, goal, &traced.sources),
                 }),
                 Question::Solve { prefix, goal } => match inquiry.solve(prefix, &goal) {
@@ -212,7 +220,7 @@ impl<'e> Slot<'e> {
                         let against = inquiry.decisions_of(&core);
                         // What makes an operation fail is known to this inquiry only.
                         let is_place = !matches!(candidate.goal, Goal::Fail { .. });
-                        let model = match work.regenerate && is_place {
+                        let model = match work.common.regenerate && is_place {
                             true => regenerate(
                                 &mut self.worker,
                                 self.sites,
@@ -242,8 +250,8 @@ impl<'e> Slot<'e> {
             };
             let changed = changed.map(|changed| {
                 changed.filter(|scenario| {
-                    work.shape.accepts(scenario)
-                        && !work.known.contains(scenario)
+                    work.common.shape.accepts(scenario)
+                        && !work.common.known.contains(scenario)
                         && made.insert(scenario.clone())
                 })
             });

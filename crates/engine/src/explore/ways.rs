@@ -125,10 +125,8 @@ pub(crate) struct Structure {
 pub(crate) fn structures(traced: &Traced) -> Vec<Structure> {
     let trace = &traced.trace;
     let mut ends: BTreeMap<u32, u64> = BTreeMap::new();
-    for (kind, event) in trace.events() {
-        if kind == EventKind::EndOfInput {
-            ends.insert(event.x, event.y);
-        }
+    for (_, event) in trace.events_of(EventKind::EndOfInput) {
+        ends.insert(event.x, event.y);
     }
     let mut changes = Vec::new();
     let mut add = |goal: Goal, kind: u64, source: u32, detail: u32| {

@@ -11,13 +11,13 @@ use super::judge::{Group, Known as Groups};
 use super::marks::Marks;
 use super::queue::{Queue, Way};
 use super::sequences::Tests;
-use super::ways::Guides;
+use super::ways::{Guides, MOST_WAYS};
 use crate::diverge::triage::Court;
 use crate::diverge::walk::Both;
-use crate::explore::batch::{self, Common};
+use crate::explore::batch;
 use crate::explore::frontier::RunId;
 use crate::explore::kept::Kept;
-use crate::explore::slot::{Attempt, Child, Slot, Tried};
+use crate::explore::slot::{Attempt, Child, Common, Slot, Tried};
 use crate::explore::{Bounds, Ended, ExploreError, Run, Shape, loss_names};
 use crate::question::Known;
 use crate::scenario::Scenario;
@@ -210,9 +210,9 @@ impl<'i> Interactor<'i> {
             edits: &[],
             shape: &self.shape,
             regenerate: true,
-            jobs: self.options.explore.jobs,
         };
-        let batch = batch::try_all(&mut self.slots, ways, |way| way.candidate, common)?;
+        let jobs = self.options.explore.jobs;
+        let batch = batch::try_all(&mut self.slots, ways, |way| way.candidate, common, jobs)?;
         for (run, traced) in batch.repeated {
             self.traced_runs += 1;
             self.keep(run, traced);
@@ -233,7 +233,7 @@ impl<'i> Interactor<'i> {
         if !self.known.insert(scenario.clone()) {
             return Ok(());
         }
-        for (name, count) in loss_names(&traced) {
+        for (name, count) in loss_names(&traced, MOST_WAYS) {
             *self.losses.entry(name).or_default() += count;
         }
         let Code {

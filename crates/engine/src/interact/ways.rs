@@ -21,7 +21,7 @@ use crate::question::{Goal, fixed_key};
 use crate::worker::Traced;
 
 /// Decisions of one run whose other sides are offered.
-const MOST_WAYS: usize = 4000;
+pub const MOST_WAYS: usize = 4000;
 /// A change of structure, or of a value that was fixed, is as good as a way so far from its targets.
 const STRUCTURE: u32 = 3;
 /// An operation that could fail is worth as much as a way so near.
