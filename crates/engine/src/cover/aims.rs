@@ -18,7 +18,7 @@ use super::spelling::{with_options, with_system, with_text};
 use super::{Heuristic, Means, Search, structure, tokens};
 use crate::edit::Edit;
 use crate::explore::frontier::RunId;
-use crate::scenario::Bytes;
+use crate::scenario::{Bytes, Scenario};
 
 /// Aims beside the target that are gone for at a time.
 const ACTIVE: usize = 3;
@@ -289,86 +289,65 @@ impl Search<'_> {
             bases.insert(0, *best);
             bases.dedup();
         }
+        if let Remedy::Define(block) = remedy {
+            let depth = self.aims[aim].depth + 1;
+            return self.define(aim, &bases, cost, depth, block);
+        }
+        let means = match remedy {
+            Remedy::Repeat(_) | Remedy::Reorder | Remedy::Length(_) | Remedy::Digits(_) => {
+                Means::Structure
+            }
+            _ => Means::Switch,
+        };
+        if means == Means::Structure && !self.options.has(Heuristic::Structure) {
+            return;
+        }
+        for base in bases {
+            let scenario = &self.runs[base as usize].scenario;
+            for (edit, far) in self.edits_for(scenario, &remedy, texts) {
+                self.offer_edit(aim, base, edit, means, far);
+            }
+        }
+    }
+
+    /// The edits of a scenario that a remedy comes to, each with how far-fetched it is.
+    fn edits_for(
+        &self,
+        scenario: &Scenario,
+        remedy: &Remedy,
+        texts: &[Vec<u8>],
+    ) -> Vec<(Edit, u32)> {
+        let all = |edits: Vec<Edit>, far: u32| edits.into_iter().map(|edit| (edit, far)).collect();
+        let lengthened = |length: u64, least: u32| {
+            let edits = tokens::lengthened(scenario, length).into_iter();
+            edits.map(move |(edit, far)| (edit, least + far))
+        };
         match remedy {
-            Remedy::Define(block) => {
-                let depth = self.aims[aim].depth + 1;
-                self.define(aim, &bases, cost, depth, block);
-            }
-            Remedy::Options(options) => {
-                for base in bases {
-                    let scenario = &self.runs[base as usize].scenario;
-                    for edit in with_options(scenario, &options, texts) {
-                        self.offer_edit(aim, base, edit, Means::Switch, KNOWN);
-                    }
-                }
-            }
+            // Not a matter of the input alone.
+            Remedy::Define(_) => Vec::new(),
+            Remedy::Options(options) => all(with_options(scenario, options, texts), KNOWN),
             Remedy::Texts(texts) => {
-                for base in bases {
-                    let scenario = self.runs[base as usize].scenario.clone();
-                    for text in &texts {
-                        let adviser = self.adviser;
-                        let is_known = |word: &[u8]| adviser.has_text(word);
-                        let words = tokens::in_place(&scenario, text, &is_known);
-                        for (edit, cost) in with_text(&scenario, text).into_iter().chain(words) {
-                            self.offer_edit(aim, base, edit, Means::Switch, cost);
-                        }
-                    }
-                }
-            }
-            Remedy::System(system) => {
-                for base in bases {
-                    let scenario = self.runs[base as usize].scenario.clone();
-                    for edit in with_system(&scenario, system) {
-                        self.offer_edit(aim, base, edit, Means::Switch, KNOWN + 1);
-                    }
-                }
-            }
-            Remedy::Repeat(_) | Remedy::Reorder | Remedy::Length(_) | Remedy::Digits(_)
-                if !self.options.has(Heuristic::Structure) => {}
-            Remedy::Repeat(count) => {
-                for base in bases {
-                    let scenario = self.runs[base as usize].scenario.clone();
-                    for edit in structure::repeated(&scenario, count) {
-                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 1);
-                    }
-                    for (edit, far) in tokens::lengthened(&scenario, count.unwrap_or(0)) {
-                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 2 + far);
-                    }
-                }
-            }
-            Remedy::Length(length) => {
-                for base in bases {
-                    let scenario = self.runs[base as usize].scenario.clone();
-                    for (edit, far) in tokens::lengthened(&scenario, length) {
-                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + far);
-                    }
-                }
-            }
-            Remedy::Digits(digits) => {
-                for base in bases {
-                    let scenario = self.runs[base as usize].scenario.clone();
-                    for edit in tokens::padded(&scenario, digits) {
-                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN + 1);
-                    }
-                }
-            }
-            Remedy::Reorder => {
-                for base in bases {
-                    let scenario = &self.runs[base as usize].scenario;
-                    for edit in structure::reordered(scenario) {
-                        self.offer_edit(aim, base, edit, Means::Structure, KNOWN);
-                    }
-                }
+                let is_known = |word: &[u8]| self.adviser.has_text(word);
+                let spelled = texts.iter().flat_map(|text| {
+                    let words = tokens::in_place(scenario, text, &is_known);
+                    with_text(scenario, text).into_iter().chain(words)
+                });
+                spelled.collect()
             }
             Remedy::Variable(name) => {
-                for base in bases {
-                    let edit = Edit::Variable {
-                        name: Bytes(name.clone()),
-                        value: b"1".into(),
-                    };
-                    self.offer_edit(aim, base, edit, Means::Switch, KNOWN);
-                }
+                let name = Bytes(name.clone());
+                let value = b"1".into();
+                vec![(Edit::Variable { name, value }, KNOWN)]
             }
+            Remedy::System(system) => all(with_system(scenario, *system), KNOWN + 1),
+            Remedy::Length(length) => lengthened(*length, KNOWN).collect(),
+            Remedy::Digits(digits) => all(tokens::padded(scenario, *digits), KNOWN + 1),
+            Remedy::Repeat(count) => {
+                let mut edits: Vec<_> = all(structure::repeated(scenario, *count), KNOWN + 1);
+                edits.extend(lengthened(count.unwrap_or(0), KNOWN + 2));
+                edits
+            }
+            Remedy::Reorder => all(structure::reordered(scenario), KNOWN),
         }
     }
 
