@@ -9,6 +9,7 @@ use parallax_analysis::dependence::Dependences;
 use parallax_analysis::lines::normalise;
 use parallax_analysis::sequence::{ChangeGraph, Changes, FileChange, Interactions, same_lines};
 use parallax_capture::{Derived, Variant};
+use parallax_project::revision::unified;
 
 use super::shared;
 use super::versions::texts;
@@ -68,7 +69,7 @@ impl Comparison {
                 let text = fs::read_to_string(path).map_err(|error| {
                     Failure::of_file(crate::exit::Exit::Usage, "cannot read", path, &error)
                 })?;
-                Some(hunks(&text))
+                Some(Hunks::of(&text))
             }
             None => None,
         };
@@ -115,63 +116,22 @@ struct Hunks {
     removed: BTreeMap<String, BTreeSet<u32>>,
 }
 
-/// Reads a patch in unified format.
-fn hunks(text: &str) -> Hunks {
-    let mut hunks = Hunks::default();
-    let (mut old_file, mut new_file) = (String::new(), String::new());
-    let (mut old_line, mut new_line) = (0, 0);
-    // Lines that are left of the present hunk, in both versions.
-    let (mut old_left, mut new_left) = (0, 0);
-    let name = |rest: &str| {
-        let name = rest.split('\t').next().unwrap_or_default();
-        let name = name
-            .strip_prefix("a/")
-            .or(name.strip_prefix("b/"))
-            .unwrap_or(name);
-        name.to_owned()
-    };
-    for line in text.lines() {
-        if old_left == 0 && new_left == 0 {
-            if let Some(rest) = line.strip_prefix("--- ") {
-                old_file = name(rest);
-            } else if let Some(rest) = line.strip_prefix("+++ ") {
-                new_file = name(rest);
-            } else if let Some(rest) = line.strip_prefix("@@ -") {
-                let mut ranges = rest.split(' ').map(|range| {
-                    let mut numbers = range.trim_start_matches('+').split(',');
-                    let mut next = || numbers.next().and_then(|number| number.parse::<u32>().ok());
-                    (next().unwrap_or(0), next().unwrap_or(1))
-                });
-                (old_line, old_left) = ranges.next().unwrap_or_default();
-                (new_line, new_left) = ranges.next().unwrap_or_default();
+impl Hunks {
+    /// Of a patch in unified format.
+    fn of(patch: &str) -> Hunks {
+        let mut hunks = Hunks::default();
+        for file in unified::read(patch) {
+            let removed = file.runs.iter().flat_map(|(old, _)| old.lines());
+            let added = file.runs.iter().flat_map(|(_, new)| new.lines());
+            if let Some(name) = file.old {
+                hunks.removed.entry(name).or_default().extend(removed);
             }
-            continue;
-        }
-        match line.as_bytes().first() {
-            Some(b'-') => {
-                hunks
-                    .removed
-                    .entry(old_file.clone())
-                    .or_default()
-                    .insert(old_line);
-                (old_line, old_left) = (old_line + 1, old_left.saturating_sub(1));
-            }
-            Some(b'+') => {
-                hunks
-                    .added
-                    .entry(new_file.clone())
-                    .or_default()
-                    .insert(new_line);
-                (new_line, new_left) = (new_line + 1, new_left.saturating_sub(1));
-            }
-            Some(b'\\') => {}
-            _ => {
-                (old_line, old_left) = (old_line + 1, old_left.saturating_sub(1));
-                (new_line, new_left) = (new_line + 1, new_left.saturating_sub(1));
+            if let Some(name) = file.new {
+                hunks.added.entry(name).or_default().extend(added);
             }
         }
+        hunks
     }
-    hunks
 }
 
 /// How many of the last parts of two paths are the same.
@@ -242,7 +202,7 @@ mod tests {
     fn a_patch_says_which_lines_came_and_went() {
         let text =
             "--- a/x.c\n+++ b/x.c\n@@ -1,3 +1,3 @@\n a\n-b\n+--- c\n d\n@@ -9 +9,2 @@\n e\n+f\n";
-        let found = hunks(text);
+        let found = Hunks::of(text);
         assert_eq!(found.removed, [("x.c".to_owned(), [2].into())].into());
         assert_eq!(found.added, [("x.c".to_owned(), [2, 10].into())].into());
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::git::{Repository, command, output};
+use super::unified;
 use super::{Revision, RevisionError};
 
 /// The lines of one file that are new or modified.
@@ -26,7 +27,7 @@ impl Repository {
             diff.arg(self.prefix());
         }
         let text = output(diff)?;
-        Ok(parse(&String::from_utf8_lossy(&text), self.prefix()))
+        Ok(added(&String::from_utf8_lossy(&text), self.prefix()))
     }
 }
 
@@ -39,33 +40,62 @@ pub struct Modified {
     pub new: Vec<u8>,
 }
 
+/// A file that lies in the project in one of two revisions, by its paths in the repository.
+pub(super) struct Touched {
+    /// The letter that git has for what was done to it.
+    pub status: char,
+    /// The same two unless it was renamed.
+    pub before: String,
+    pub after: String,
+}
+
 impl Repository {
     /// Files of the project with contents in both revisions that are not the same. Renamed files are followed.
     pub fn modified(&self, old: &Revision, new: &Revision) -> Result<Vec<Modified>, RevisionError> {
+        let mut modified = Vec::new();
+        for Touched { before, after, .. } in self.touched(old, new, "MR")? {
+            let Ok(file) = Path::new(&after).strip_prefix(self.prefix()) else {
+                continue;
+            };
+            modified.push(Modified {
+                file: file.to_string_lossy().into_owned(),
+                old: self.contents(old, &before)?,
+                new: self.contents(new, &after)?,
+            });
+        }
+        Ok(modified)
+    }
+
+    /// Files to which something was done that one of these letters of git stands for.
+    pub(super) fn touched(
+        &self,
+        old: &Revision,
+        new: &Revision,
+        letters: &str,
+    ) -> Result<Vec<Touched>, RevisionError> {
         let mut diff = command(self.top());
-        diff.args(["diff", "--name-status", "-z", "-M", "--diff-filter=MR"])
+        diff.args(["diff", "--name-status", "-z", "-M"])
+            .arg(format!("--diff-filter={letters}"))
             .args([&old.id, &new.id, "--"]);
         if !self.prefix().as_os_str().is_empty() {
             diff.arg(self.prefix());
         }
         let list = String::from_utf8_lossy(&output(diff)?).into_owned();
         let mut fields = list.split('\0').filter(|field| !field.is_empty());
-        let mut modified = Vec::new();
+        let mut touched = Vec::new();
         while let (Some(status), Some(before)) = (fields.next(), fields.next()) {
-            let after = match status.starts_with('R') {
-                true => fields.next().unwrap_or(before),
-                false => before,
+            let status = status.chars().next().unwrap_or_default();
+            let after = match status {
+                'R' => fields.next().unwrap_or(before),
+                _ => before,
             };
-            let Ok(file) = Path::new(after).strip_prefix(self.prefix()) else {
-                continue;
-            };
-            modified.push(Modified {
-                file: file.to_string_lossy().into_owned(),
-                old: self.contents(old, before)?,
-                new: self.contents(new, after)?,
+            touched.push(Touched {
+                status,
+                before: before.to_owned(),
+                after: after.to_owned(),
             });
         }
-        Ok(modified)
+        Ok(touched)
     }
 
     pub(super) fn contents(
@@ -82,50 +112,19 @@ impl Repository {
     }
 }
 
-fn parse(diff: &str, prefix: &Path) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
-    let mut current: Option<Change> = None;
-    // Lines of a hunk that are still to come: they may look like anything.
-    let mut rest = 0u32;
-    for line in diff.lines() {
-        if rest > 0 {
-            rest -= u32::from(line.starts_with(['+', '-']));
-            continue;
-        }
-        if let Some(name) = line.strip_prefix("+++ ") {
-            changes.extend(current.take());
-            let name = name.trim_end_matches('\t').trim_matches('"');
-            let inside = name
-                .strip_prefix("b/")
-                .and_then(|name| Path::new(name).strip_prefix(prefix).ok());
-            current = inside.map(|file| Change {
-                file: file.to_string_lossy().into_owned(),
-                lines: Vec::new(),
-            });
-        } else if let Some(hunk) = line.strip_prefix("@@ ") {
-            let ((_, removed), (first, added)) = spans(hunk);
-            rest = removed + added;
-            if let Some(change) = &mut current {
-                change.lines.extend(first..first + added);
-            }
-        }
-    }
-    changes.extend(current);
-    changes.retain(|change| !change.lines.is_empty());
-    changes
-}
-
-/// Of a hunk's head: the first line that went and how many, the first that came and how many.
-pub(super) fn spans(head: &str) -> ((u32, u32), (u32, u32)) {
-    let span = |word: Option<&str>, sign: char| {
-        let text = word
-            .and_then(|word| word.strip_prefix(sign))
-            .unwrap_or("0,0");
-        let (first, count) = text.split_once(',').unwrap_or((text, "1"));
-        (first.parse().unwrap_or(0), count.parse().unwrap_or(0))
-    };
-    let mut words = head.split(' ');
-    (span(words.next(), '-'), span(words.next(), '+'))
+/// The lines that come, in files below the prefix.
+fn added(diff: &str, prefix: &Path) -> Vec<Change> {
+    let files = unified::read(diff).into_iter();
+    let changes = files.filter_map(|file| {
+        let name = file.new?;
+        let inside = Path::new(&name).strip_prefix(prefix).ok()?;
+        let lines = file.runs.iter().flat_map(|(_, new)| new.lines());
+        Some(Change {
+            file: inside.to_string_lossy().into_owned(),
+            lines: lines.collect(),
+        })
+    });
+    changes.filter(|change| !change.lines.is_empty()).collect()
 }
 
 #[cfg(test)]
@@ -133,15 +132,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn added_and_modified_lines_are_found_and_contents_are_not_taken_for_heads() {
+    fn lines_that_come_are_those_of_files_below_the_prefix() {
         let diff = "\
 diff --git a/src/a.c b/src/a.c
 --- a/src/a.c
 +++ b/src/a.c
 @@ -3 +3,2 @@ int f(void)
---- old
-+++ b/new.c
-+@@ -1 +1 @@
+-old
++one
++two
 @@ -10,2 +11,0 @@
 -gone
 -gone
@@ -160,7 +159,7 @@ diff --git a/src/c.c b/src/c.c
             file: "a.c".into(),
             lines: vec![3, 4],
         };
-        assert_eq!(parse(diff, Path::new("src")), [expected]);
-        assert_eq!(parse(diff, Path::new("")).len(), 2);
+        assert_eq!(added(diff, Path::new("src")), [expected]);
+        assert_eq!(added(diff, Path::new("")).len(), 2);
     }
 }

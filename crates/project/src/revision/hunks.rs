@@ -8,31 +8,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
+use super::changes::Touched;
 use super::git::{Repository, command, output};
+use super::unified::{self, Span};
 use super::{Revision, RevisionError};
-
-/// Lines of a file: the first one, from 1, and how many. Of none, the line that they would come after.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Span {
-    pub first: u32,
-    pub count: u32,
-}
-
-impl Span {
-    /// The numbers of the lines.
-    pub fn lines(self) -> Range<u32> {
-        self.first..self.first + self.count
-    }
-
-    /// Of a text in lines: those before the span, and the span itself.
-    fn range(self) -> Range<usize> {
-        let first = match self.count {
-            0 => self.first,
-            _ => self.first.saturating_sub(1),
-        };
-        first as usize..(first + self.count) as usize
-    }
-}
 
 /// A run of lines that a patch changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -167,37 +146,29 @@ impl Repository {
         new: &Revision,
         is_wanted: &dyn Fn(&str) -> bool,
     ) -> Result<Patch, RevisionError> {
-        let mut list = command(self.top());
-        list.args(["diff", "--name-status", "-z", "-M", "--diff-filter=AMDR"])
-            .args([&old.id, &new.id, "--"]);
-        if !self.prefix().as_os_str().is_empty() {
-            list.arg(self.prefix());
-        }
-        let list = String::from_utf8_lossy(&output(list)?).into_owned();
-        let mut fields = list.split('\0').filter(|field| !field.is_empty());
         let mut patch = Patch::default();
-        while let (Some(status), Some(before)) = (fields.next(), fields.next()) {
-            let after = match status.starts_with('R') {
-                true => fields.next().unwrap_or(before),
-                false => before,
-            };
+        for Touched {
+            status,
+            before,
+            after,
+        } in self.touched(old, new, "AMDR")?
+        {
             let inside = |path: &str| {
                 let inside = Path::new(path).strip_prefix(self.prefix()).ok()?;
                 Some(inside.to_string_lossy().into_owned())
             };
-            let Some(file) = inside(after) else {
+            let Some(file) = inside(&after) else {
                 continue;
             };
             // What came from outside of the project has no name there.
-            let old_file = inside(before).unwrap_or_else(|| file.clone());
+            let old_file = inside(&before).unwrap_or_else(|| file.clone());
             if !is_wanted(&file) {
                 continue;
             }
-            let spans = self.spans(old, new, before, after)?;
-            let is_there = |gone: char| !status.starts_with(gone);
+            let spans = self.spans(old, new, &before, &after)?;
             let sides = [
-                is_there('A').then(|| self.contents(old, before)),
-                is_there('D').then(|| self.contents(new, after)),
+                (status != 'A').then(|| self.contents(old, &before)),
+                (status != 'D').then(|| self.contents(new, &after)),
             ];
             let [old_side, new_side] = sides.map(Option::transpose);
             if !spans.is_empty() {
@@ -226,22 +197,10 @@ impl Repository {
     }
 }
 
-/// The hunks of a diff without context.
+/// Where the only file of a diff was changed.
 fn spans_of(diff: &str) -> Vec<(Span, Span)> {
-    let mut spans = Vec::new();
-    // Lines of a hunk that are still to come: they may look like heads.
-    let mut rest = 0u32;
-    for line in diff.lines() {
-        if rest > 0 && line.starts_with(['+', '-']) {
-            rest -= 1;
-        } else if let Some(head) = line.strip_prefix("@@ ") {
-            let (old, new) = super::changes::spans(head);
-            let [old, new] = [old, new].map(|(first, count)| Span { first, count });
-            rest = old.count + new.count;
-            spans.push((old, new));
-        }
-    }
-    spans
+    let files = unified::read(diff).into_iter();
+    files.flat_map(|file| file.runs).collect()
 }
 
 #[cfg(test)]
@@ -290,13 +249,5 @@ mod tests {
         assert_eq!(first(&[0, 2]), "a\nB\nc\nd\n");
         assert_eq!(patch().hunks[1].added, ["new"]);
         assert_eq!(patch().hunks[2].removed, ["e"]);
-    }
-
-    #[test]
-    fn lines_that_look_like_heads_are_contents() {
-        let spans =
-            spans_of("@@ -1,2 +1 @@\n-@@ -9 +9 @@\n--- x\n+@@ -8 +8 @@\n@@ -7 +6 @@\n-a\n+b\n");
-        let firsts: Vec<u32> = spans.iter().map(|(old, _)| old.first).collect();
-        assert_eq!(firsts, [1, 7]);
     }
 }

@@ -12,6 +12,7 @@ mod generated;
 mod git;
 mod hunks;
 mod submodules;
+pub mod unified;
 mod usual;
 
 use std::io;
@@ -26,7 +27,8 @@ pub use addition::NewFile;
 pub use changes::{Change, Modified};
 use copy::Snapshot;
 pub use git::Repository;
-pub use hunks::{Hunk, Patch, Span};
+pub use hunks::{Hunk, Patch};
+pub use unified::Span;
 pub use usual::{Trailer, Usual};
 
 /// What the user typed.
