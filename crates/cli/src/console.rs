@@ -43,6 +43,11 @@ pub fn print_error(text: &str) {
     }
 }
 
+/// Tells the user what is worth knowing and is no error.
+pub fn note(note: &str) {
+    print_error(&format!("{} {note}\n", Palette.warn("note:")));
+}
+
 /// A screen that shows what a command does while several searches take turns: what these would show themselves goes there.
 pub trait Live: Send + Sync {
     /// Writes to the terminal while the screen is out of the way.

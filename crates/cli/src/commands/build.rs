@@ -6,7 +6,7 @@ use parallax_project::{Build, Builds, Event, Revision, Selection};
 
 use super::explore::watch;
 use super::project::{ProjectArguments, toolchain};
-use crate::console::{self, Line, Palette, printable, shorten};
+use crate::console::{self, Line, printable, shorten};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::build as report;
@@ -61,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         .is_some_and(|old| old.id == selected.new.id)
     {
         let note = "old and new are the same; there is nothing to compare";
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     let builds = project.builds(toolchain()?);
     let mut done = Vec::new();

@@ -10,7 +10,7 @@ use parallax_store::{Alone, Holder, Store, set_aside};
 
 use super::shared::cache_directory;
 use super::stored;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::{counted, show_bytes};
@@ -124,7 +124,7 @@ fn alone(directory: &Path) -> Result<Option<Alone>, Failure> {
         Ok(alone) => Ok(Some(alone)),
         Err(holders) => {
             let note = format!("{} is left alone: {}", directory.display(), users(&holders));
-            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            console::note(&note);
             Ok(None)
         }
     }

@@ -11,7 +11,7 @@ use parallax_engine::run::{Launch, Stdin, run_with};
 use parallax_engine::sites::read_tables;
 
 use super::shared;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::coverage::{self, CoverageReport, Detail};
@@ -68,7 +68,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let derived = shared::derive(&program, Variant::Covered)?;
     for note in &derived.notes {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     let tables = read_tables(&derived.path, &derived.libraries)?;
     let region = CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?;

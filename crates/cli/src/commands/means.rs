@@ -141,7 +141,7 @@ impl Means {
             Err(failure) => {
                 console::print_error(&failure.render(&Palette));
                 let note = "without sanitizers, only errors that the plain program shows are found";
-                console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+                console::note(note);
                 None
             }
         }

@@ -19,7 +19,7 @@ use parallax_store::{
 use serde::{Deserialize, Serialize};
 
 use super::stored;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::failure::Failure;
 use crate::size::counted;
 
@@ -142,7 +142,7 @@ impl<'s> Search<'s> {
             description: &description,
         };
         let mut work = store.work(&plan, &mut |holder| {
-            say(&format!("waiting for {holder}, which does the same"));
+            console::note(&format!("waiting for {holder}, which does the same"));
         })?;
         if asked.fresh {
             work.truncate(0)?;
@@ -208,17 +208,12 @@ pub fn say_again(
 
 /// Prints again what a search came to.
 pub fn print_again(outcome: &Outcome, as_json: bool) -> Result<(), Failure> {
-    say("this was done before, and is not repeated; --fresh begins anew");
+    console::note("this was done before, and is not repeated; --fresh begins anew");
     match as_json {
         true => console::print_data(&outcome.json)?,
         false => console::print(&outcome.text)?,
     }
     Ok(())
-}
-
-/// Tells who watches.
-pub fn say(note: &str) {
-    console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
 }
 
 impl Journal for Search<'_> {
@@ -387,7 +382,7 @@ impl Observer for Keeper<'_> {
 
     fn caught_up(&mut self, progress: &Progress) {
         self.catching_up = false;
-        say(&format!(
+        console::note(&format!(
             "goes on with what was known: {}, {}, {}",
             counted(progress.runs, "run"),
             counted(progress.paths, "path"),

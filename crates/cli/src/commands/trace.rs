@@ -17,7 +17,7 @@ use parallax_engine::trace::Trace;
 
 use super::explore::seed;
 use super::shared;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{self, Detail, Report};
@@ -140,7 +140,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let derived = shared::derive(&program, Variant::Traced)?;
     for note in &derived.notes {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     let symbolic = symbolic(&arguments.symbolic);
     let limits = Limits::within(arguments.memory);

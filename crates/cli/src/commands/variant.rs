@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use parallax_capture::Variant;
 
 use super::shared;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -55,7 +55,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let program = shared::read(&arguments.program)?;
     let derived = shared::derive(&program, arguments.kind.into())?;
     for note in &derived.notes {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     let Some(output) = arguments.output else {
         // As it is: a path need not be text.

@@ -5,7 +5,7 @@ use parallax_scenario::Bytes;
 use parallax_store::{Store, StoreError};
 
 use crate::commands::explore::watch::Watcher;
-use crate::commands::search::{kept_finding, say};
+use crate::commands::search::kept_finding;
 use crate::console;
 use crate::size::counted;
 
@@ -96,7 +96,7 @@ impl Observer for Keeper<'_> {
         if console::live().is_some() {
             return;
         }
-        say(&format!(
+        console::note(&format!(
             "goes on with what was known: {}, {}, {}",
             counted(progress.runs, "run"),
             counted(progress.checks, "check"),

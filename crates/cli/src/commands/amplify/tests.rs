@@ -16,7 +16,7 @@ use crate::commands::explore::seed;
 use crate::commands::project::{is_wanted, toolchain};
 use crate::commands::scenarios::SEEDS;
 use crate::commands::versions::{self, Pair, Subject};
-use crate::commands::{build, search, shared, stored};
+use crate::commands::{build, shared, stored};
 use crate::console::{self, Palette, printable};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -41,7 +41,7 @@ pub fn one(arguments: &Arguments, path: &Path, store: &Store) -> Result<Chosen, 
     let given = seed::start(&arguments.given, &arguments.words)?;
     let programs = variants(arguments, &program, path)?;
     for note in &given.notes {
-        search::say(note);
+        console::note(note);
     }
     let seed = Seed {
         name: command_line(&path.to_string_lossy(), &given.scenario),
@@ -93,7 +93,7 @@ pub fn all(arguments: &Arguments, store: &Store) -> Result<Chosen, Failure> {
             Some(path) => path,
             None => {
                 let tests = counted(listed.len() as u64, "test");
-                search::say(&format!("{shown} is not here any more: {tests} left out"));
+                console::note(&format!("{shown} is not here any more: {tests} left out"));
                 continue;
             }
         };
@@ -102,7 +102,7 @@ pub fn all(arguments: &Arguments, store: &Store) -> Result<Chosen, Failure> {
             Ok(programs) => programs,
             Err(failure) => {
                 console::print_error(&failure.render(&Palette));
-                search::say(&format!("{shown} is left out"));
+                console::note(&format!("{shown} is left out"));
                 continue;
             }
         };
@@ -197,7 +197,7 @@ fn variants(
 ) -> Result<Programs, Failure> {
     let traced = shared::derive(program, Variant::Traced)?;
     for note in &traced.notes {
-        search::say(note);
+        console::note(note);
     }
     Ok(Programs {
         plain: path.canonicalize()?,

@@ -21,7 +21,6 @@ use super::formats::FormatArguments;
 use super::means::Running;
 use super::patch::{Scope, is_source};
 use super::project::ProjectArguments;
-use super::search::say;
 use super::stored;
 use super::versions::Pair;
 use crate::console;
@@ -170,7 +169,7 @@ pub fn select(
     }
     let usual = project.usual_patch(is_source)?;
     if let Some(note) = &usual.note {
-        say(note);
+        console::note(note);
     }
     Ok((usual.selected, usual.note))
 }
@@ -182,7 +181,7 @@ fn goes_on(used: &Used, budget: Duration) -> Option<String> {
     }
     let [left, budget] = [used.left(), budget].map(screen::clock);
     let note = format!("the last search was cut off and goes on: {left} of {budget} are left");
-    say(&note);
+    console::note(&note);
     Some(note)
 }
 

@@ -3,9 +3,8 @@
 use parallax_project::Build;
 use parallax_store::{Plan, Store, hash};
 
-use crate::commands::search::say;
+use crate::commands::record;
 use crate::commands::versions::Pair;
-use crate::commands::{record, search};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -27,7 +26,9 @@ pub enum Recorded {
 pub fn ensure(store: &Store, pair: &Pair) -> Result<Recorded, Failure> {
     let command = pair.project.config.test.command.trim();
     if command.is_empty() {
-        say("no test command: searches start from nothing; set test.command in parallax.toml");
+        console::note(
+            "no test command: searches start from nothing; set test.command in parallax.toml",
+        );
         return Ok(Recorded::NoTests);
     }
     let build = &pair.builds.new;
@@ -39,7 +40,7 @@ pub fn ensure(store: &Store, pair: &Pair) -> Result<Recorded, Failure> {
         description: "parallax check: recording the tests",
     };
     let mut work = store.work(&plan, &mut |holder| {
-        search::say(&format!("waiting for {holder}, which records the tests"));
+        console::note(&format!("waiting for {holder}, which records the tests"));
     })?;
     if work.outcome().is_some() {
         return Ok(Recorded::Before);

@@ -13,7 +13,6 @@ use super::screen::Screen;
 use super::work::Work;
 use crate::commands::diverge::{self, Accused, Blame};
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::say;
 use crate::console::{self, Palette};
 use crate::failure::Failure;
 use crate::size::counted;
@@ -214,7 +213,7 @@ impl Turns<'_, '_> {
         }
         let hunks = self.work.pair.patch.hunks.len();
         if hunks > MOST_HUNKS {
-            say(&format!(
+            console::note(&format!(
                 "the patch has {hunks} hunks: which of them findings come from is not looked for; parallax diverge does"
             ));
             return Ok(Blames::new());
@@ -226,7 +225,7 @@ impl Turns<'_, '_> {
         if let Err(failure) = prepared {
             // What was found is reported in any case.
             console::print_error(&failure.render(&Palette));
-            say("the hunks that differences come from are not known");
+            console::note("the hunks that differences come from are not known");
             return Ok(Blames::new());
         }
         let began = Instant::now();

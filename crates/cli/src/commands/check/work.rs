@@ -18,7 +18,7 @@ use crate::commands::diverge::{self, Part};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::interact::project::Prepared;
 use crate::commands::patch::{Found, Scope};
-use crate::commands::search::{Budget, End, say};
+use crate::commands::search::{Budget, End};
 use crate::commands::stored;
 use crate::commands::versions::{Changed, Pair, Seed, Subject, Touching, touching_code};
 use crate::console;
@@ -461,7 +461,7 @@ impl<'w> Work<'w> {
     pub fn complain(&self) {
         if self.comparing.left_out > 0 {
             let count = crate::size::counted(self.comparing.left_out, "scenario");
-            say(&format!("{count} could not be run on both versions"));
+            console::note(&format!("{count} could not be run on both versions"));
         }
     }
 }

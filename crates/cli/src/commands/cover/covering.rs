@@ -12,7 +12,6 @@ use super::campaign::Campaign;
 use super::search::{Means, search};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Found, Scope, Suite};
-use crate::commands::search as notes;
 use crate::commands::search::Budget;
 use crate::console::{self, Palette};
 use crate::failure::Failure;
@@ -67,7 +66,7 @@ impl Covering<'_> {
                 if let Err(failure) = search(&means, campaign, subject, &targets, watcher) {
                     console::print_error(&failure.render(&Palette));
                     let name = &campaign.found.subjects[subject].name;
-                    notes::say(&format!("{name} is left out"));
+                    console::note(&format!("{name} is left out"));
                 }
             }
         }

@@ -13,7 +13,7 @@ use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Scope, Wish};
 use crate::commands::project::{is_wanted, no_such_program};
 use crate::commands::search::Budget;
-use crate::commands::{search as notes, stored};
+use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -31,14 +31,14 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     let in_use = store.begin("parallax cover")?;
     let found = scope.find(Some(&store))?;
     if found.scenarios == 0 {
-        notes::say(
+        console::note(
             "nothing has been recorded: searches start from nothing; parallax record runs the tests",
         );
     }
     let campaign = Campaign::new(arguments, budget, &store, &scope, &found)?;
     if campaign.earlier > 0 {
         let settled = counted(campaign.earlier as u64, "target");
-        notes::say(&format!(
+        console::note(&format!(
             "{settled} settled before; --again searches once more"
         ));
     }

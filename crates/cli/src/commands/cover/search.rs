@@ -26,7 +26,8 @@ use super::survey::{self, Histories};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Scope, Suite};
 use crate::commands::search::Budget;
-use crate::commands::{search as notes, shared};
+use crate::commands::shared;
+use crate::console;
 use crate::failure::Failure;
 use crate::report::search::ranked;
 use crate::testfile::Format;
@@ -78,7 +79,7 @@ pub fn search(
     let covered = shared::derive(&program, Variant::Covered)?;
     let traced = shared::derive(&program, Variant::Traced)?;
     for note in &traced.notes {
-        notes::say(note);
+        console::note(note);
     }
     let analysis = means.arguments.analyse(shared::read_code(&covered)?);
     let programs = Programs {
@@ -285,14 +286,14 @@ impl Looking<'_, '_> {
         let left_out = match coverer.start_from(scenarios.collect(), share) {
             Ok(left_out) => left_out.len(),
             Err(error) => {
-                notes::say(&format!("{} is left out: {error}", self.label(index)));
+                console::note(&format!("{} is left out: {error}", self.label(index)));
                 return Ok(());
             }
         };
         let summary = match coverer.cover(target, self) {
             Ok(summary) => summary,
             Err(error) => {
-                notes::say(&format!("{} is left out: {error}", self.label(index)));
+                console::note(&format!("{} is left out: {error}", self.label(index)));
                 return Ok(());
             }
         };

@@ -12,7 +12,7 @@ use parallax_engine::sites::{self, SiteMap};
 use super::Arguments;
 use crate::commands::explore::seed;
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::{search, shared};
+use crate::commands::shared;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -33,7 +33,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
     }
     let traced = shared::derive(&program, Variant::Traced)?;
     for note in traced.notes.iter().chain(&shape.notes) {
-        search::say(note);
+        console::note(note);
     }
     let absolute = std::path::absolute(path)?;
     let programs = Programs {

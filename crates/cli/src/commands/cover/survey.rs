@@ -11,7 +11,7 @@ use parallax_scenario::Scenario;
 use super::ranking::Candidate;
 use super::search::Looking;
 use crate::commands::patch::Test;
-use crate::commands::search::{self as notes, Budget};
+use crate::commands::search::Budget;
 use crate::console;
 use crate::failure::Failure;
 use crate::size::counted;
@@ -87,7 +87,7 @@ impl Looking<'_, '_> {
         let surveyed = match surveyed {
             Ok(surveyed) => surveyed,
             Err(error) => {
-                notes::say(&format!("{}: the survey ended early: {error}", self.name));
+                console::note(&format!("{}: the survey ended early: {error}", self.name));
                 return Ok(());
             }
         };
@@ -102,7 +102,7 @@ impl Looking<'_, '_> {
         );
         match console::live() {
             Some(live) => live.tell(&note),
-            None => notes::say(&note),
+            None => console::note(&note),
         }
         for discovery in surveyed.discoveries {
             let seed = starts[discovery.seed].clone();

@@ -12,7 +12,7 @@ use super::compare::{Event, Ready, compare};
 use super::journal::Journal;
 use super::{Arguments, keeper, progress_line};
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::{Budget, say};
+use crate::commands::search::Budget;
 use crate::commands::versions::{Pair, Seed, Subject, Touching};
 use crate::console::{self, Palette};
 use crate::failure::Failure;
@@ -76,7 +76,7 @@ impl<'c, 's> Campaign<'c, 's> {
             Ok(ready) => self.ready.push(ready),
             Err(failure) => {
                 console::print_error(&failure.render(&Palette));
-                say(&format!("{} is left out", subject.name));
+                console::note(&format!("{} is left out", subject.name));
             }
         }
     }
@@ -148,7 +148,7 @@ impl<'c, 's> Campaign<'c, 's> {
         // `check` goes on by itself, and has no such option.
         if settled > 0 && !goes_on && console::live().is_none() {
             let scenarios = counted(settled, "scenario");
-            say(&format!(
+            console::note(&format!(
                 "{scenarios} compared on before; --again does once more"
             ));
         }
@@ -288,7 +288,7 @@ pub fn blames(
         Ok(blames) => Ok(blames),
         Err(failure) => {
             console::print_error(&failure.render(&Palette));
-            say("the hunks that differences come from are not known");
+            console::note("the hunks that differences come from are not known");
             Ok(nobody)
         }
     }

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use parallax_store::{Plan, Store, Work, hash};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::search::{self, Budget, End};
+use crate::commands::search::{Budget, End};
+use crate::console;
 use crate::failure::Failure;
 
 /// Journals of other versions are not gone on with.
@@ -62,7 +63,7 @@ impl<'s> Journal<'s> {
             description,
         };
         let mut work = store.work(&plan, &mut |holder| {
-            search::say(&format!("waiting for {holder}, which does the same"));
+            console::note(&format!("waiting for {holder}, which does the same"));
         })?;
         if again {
             work.truncate(0)?;

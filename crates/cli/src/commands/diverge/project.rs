@@ -10,7 +10,7 @@ use super::campaign::{Campaign, Done, Part, identity};
 use super::journal::{Journal, Outcome};
 use super::{Arguments, Format, keeper};
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::{Budget, End, say};
+use crate::commands::search::{Budget, End};
 use crate::commands::versions::{Pair, Subject, touching};
 use crate::commands::{cover, stored};
 use crate::console::{self, Palette};
@@ -56,7 +56,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
     let seeds = names_of_seeds(&ready);
     if let Some(outcome) = journal.finished(budget, &seeds, !arguments.no_blame) {
         watcher.finish(&[])?;
-        say("this was done before, and is not repeated; --again compares once more");
+        console::note("this was done before, and is not repeated; --again compares once more");
         let text = match arguments.format() {
             Format::Human => outcome.text,
             Format::Json => outcome.json,

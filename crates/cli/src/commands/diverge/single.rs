@@ -16,7 +16,7 @@ use crate::commands::explore::seed;
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::shared;
 use crate::commands::versions::Version;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::diverge::{self as report, DivergeReport};
@@ -42,7 +42,7 @@ fn start(arguments: &Arguments) -> Result<Start, Failure> {
     }
     let seed = seed::shape(&arguments.start, &arguments.arguments)?;
     for note in &seed.notes {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     Ok(Start {
         seeds: seed.shape.seeds(),

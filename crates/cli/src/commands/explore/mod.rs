@@ -20,7 +20,7 @@ use parallax_store::StoreError;
 use super::means::{Means, TRACE_MEMORY};
 use super::search::{self, Asked, Budget, End, Keeper, Outcome, Search};
 use super::{shared, stored};
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::explore::{self as report, ExploreReport};
@@ -106,7 +106,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let checked = arguments.means.checked(&program);
     for note in traced.notes.iter().chain(&shape.notes) {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     let absolute = std::path::absolute(&arguments.program)?;
     let programs = Programs {

@@ -12,7 +12,7 @@ use parallax_store::Store;
 use super::ready::Start;
 use super::{Arguments, Ready, Wish, keeper, progress_line};
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::{Budget, say};
+use crate::commands::search::Budget;
 use crate::commands::stored;
 use crate::commands::versions::{Pair, Subject, Touching, touching};
 use crate::console::{self, Palette};
@@ -237,7 +237,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
     let outcome = search(&pair, &store, parts, &mut prepared, &wish, &mut watcher)?;
     watcher.finish(&[])?;
     if outcome.is_empty() && unreached.is_empty() {
-        say("no program of the project has code that differs");
+        console::note("no program of the project has code that differs");
     }
     let programs: Vec<report::Program<'_>> = outcome
         .iter()

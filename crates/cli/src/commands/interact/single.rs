@@ -11,7 +11,7 @@ use super::ready::Start;
 use super::{Arguments, Ready, progress_line};
 use crate::commands::explore::seed;
 use crate::commands::explore::watch::{self, Watcher};
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::interact::{self as report, InteractReport};
@@ -30,7 +30,7 @@ fn start(arguments: &Arguments) -> Result<Start, Failure> {
     }
     let seed = seed::shape(&arguments.start, &arguments.arguments)?;
     for note in &seed.notes {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     Ok(Start {
         seeds: seed.shape.seeds(),

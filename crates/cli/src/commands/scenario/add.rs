@@ -55,7 +55,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         input.read_to_end(&mut scenario.stdin)?;
     }
     for note in &notes {
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(note);
     }
     let store = stored::open()?;
     let in_use = store.begin("parallax scenario add")?;

@@ -13,7 +13,7 @@ use parallax_store::{Block, Covered, Listed, Store, hash};
 
 use super::SHOWN_ID;
 use crate::commands::shared;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::failure::Failure;
 
 /// Measures what is not known yet, with the programs below `tree`, which may read these folders, too. Programs that are not there
@@ -35,7 +35,7 @@ pub fn measure(
                 "{} is not there: its scenarios are not measured",
                 path.display()
             );
-            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            console::note(&note);
             continue;
         }
         let identity = hash(&fs::read(&path)?);
@@ -57,7 +57,7 @@ pub fn measure(
                         &id[..SHOWN_ID],
                         failure.in_a_line()
                     );
-                    console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+                    console::note(&note);
                     continue;
                 }
             };

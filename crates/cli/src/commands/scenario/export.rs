@@ -10,7 +10,7 @@ use parallax_scenario::{Bytes, Scenario, klee, ktest};
 use parallax_store::{Filter, Kept, Store};
 
 use crate::commands::stored;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::counted;
@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     for (what, count) in &writer.lost {
         let note = format!("{what}: left out of {}", counted(*count, "scenario"));
-        console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+        console::note(&note);
     }
     console::print(&format!(
         "{} written to {}\n",

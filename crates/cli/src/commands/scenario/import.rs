@@ -11,7 +11,7 @@ use parallax_store::Origin;
 use super::{RunArguments, Runner};
 use crate::commands::explore::seed;
 use crate::commands::stored;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::counted;
@@ -99,7 +99,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 Err(why) => {
                     refused += 1;
                     let note = format!("{} is left out: {why}", path.display());
-                    console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+                    console::note(&note);
                 }
             }
         }
@@ -144,7 +144,7 @@ impl Template {
         let mut notes = Vec::new();
         let base = seed::given(words, &[], &[], &mut notes)?;
         for note in &notes {
-            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            console::note(note);
         }
         Ok(Template {
             from: arguments.from,

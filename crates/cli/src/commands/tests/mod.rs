@@ -13,7 +13,6 @@ use super::check::{self, Orders, Work};
 use super::means::Running;
 use super::patch::Scope;
 use super::project::ProjectArguments;
-use super::search::say;
 use super::stored;
 use super::versions::Pair;
 use crate::console::{self, Palette};
@@ -122,10 +121,10 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let Collected { made, left_out } = collect::all(&mut work, &format)?;
     for (what, why) in &left_out {
-        say(&format!("no test for {what}: {why}"));
+        console::note(&format!("no test for {what}: {why}"));
     }
     if made.is_empty() {
-        say(&format!(
+        console::note(&format!(
             "nothing to write for {}; parallax check searches for inputs",
             pair.range()
         ));
@@ -141,7 +140,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     fs::write(scratch.path(), &patch)?;
     if let Err(complaint) = repository.applies(scratch.path()) {
         let line = complaint.lines().next().unwrap_or_default();
-        say(&format!(
+        console::note(&format!(
             "git apply would refuse it in your checkout: {line}"
         ));
     }
@@ -183,7 +182,9 @@ fn files(
                 is_executable: false,
             });
         }
-        None => say("if your project has a list of tests, the new ones have to be put on it"),
+        None => {
+            console::note("if your project has a list of tests, the new ones have to be put on it")
+        }
     }
     Ok(files)
 }

@@ -14,8 +14,8 @@ use parallax_engine::diverge::walk::Both;
 use parallax_project::{Build, Patch, Project, Revision, Selected, Selection};
 
 use super::project::{is_wanted, no_such_program, toolchain};
-use super::search::say;
 use super::{build, patch, shared};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 pub use touching::{Changed, Seed, Touching, touching, touching_code};
@@ -142,7 +142,7 @@ impl Pair {
             };
             let Some(old) = same(&self.builds.old) else {
                 let name = &program.name;
-                say(&format!(
+                console::note(&format!(
                     "the old version has no {name}: it is not compared"
                 ));
                 continue;
@@ -171,7 +171,7 @@ impl Pair {
         if !has_texts(&captured) {
             // What it is made of is not known: nothing may be left out for that.
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            say(&format!(
+            console::note(&format!(
                 "the sources of {name} are no longer in the cache: it may be searched in vain, and less is known about it; \
                  parallax build --force builds it anew"
             ));

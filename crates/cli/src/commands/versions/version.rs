@@ -13,7 +13,7 @@ use parallax_engine::sites::{ModuleSites, SiteMap, read_tables};
 
 use crate::commands::means::Means;
 use crate::commands::shared;
-use crate::console::{self, Palette};
+use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -57,7 +57,7 @@ impl Version {
     ) -> Result<Version, Failure> {
         let traced = shared::derive(program, Variant::Traced)?;
         for note in &traced.notes {
-            console::print_error(&format!("{} {note}\n", Palette.warn("note:")));
+            console::note(note);
         }
         let tables = read_tables(&traced.path, &traced.libraries)?;
         let mut sites = SiteMap::default();
