@@ -6,15 +6,20 @@ use std::time::Duration;
 
 use parallax_capture::{Program, Variant};
 use parallax_engine::execute::Settings;
-use parallax_engine::region::Limits;
+use parallax_engine::explore::{self, Shape};
+use parallax_engine::region::{Limits, Symbolic};
 use parallax_solver::Config;
 
+use super::budget::Budget;
 use super::shared;
 use crate::console::{self, Palette};
 use crate::size::{parse_bytes, parse_seconds};
 
 /// Traces that a search keeps in memory.
 pub const TRACE_MEMORY: u64 = 512 << 20;
+/// What a run may write before it is ended, where versions are compared: what comes after so much is more of the same, and a trace of
+/// it is no use.
+const MOST_WRITTEN: u64 = 256 << 10;
 /// Share of a search's time that questions of floating point may take which nothing but an SMT-LIB program answers.
 const SMT_SHARE: f64 = 0.2;
 
@@ -107,6 +112,38 @@ impl Means {
             timeout: running.timeout,
             memory: running.memory,
             ..shared::settings(running.no_sandbox)
+        }
+    }
+
+    /// The same for versions that are compared. Programs print what they are called: all are called the same.
+    pub fn compared(&self, program: &Path) -> Settings {
+        Settings {
+            written: Some(MOST_WRITTEN),
+            ..self.settings(program)
+        }
+    }
+
+    /// Everything that a search is given besides its seeds.
+    pub fn options(
+        &self,
+        budget: Budget,
+        shape: Shape,
+        symbolic: Symbolic,
+        settings: Settings,
+    ) -> explore::Options {
+        explore::Options {
+            shape,
+            symbolic,
+            runs: budget.runs,
+            time: budget.time,
+            generations: None,
+            jobs: self.jobs(),
+            seed: 0,
+            limits: self.limits(),
+            settings,
+            solver: self.solver(),
+            keep_paths: false,
+            trace_memory: TRACE_MEMORY,
         }
     }
 

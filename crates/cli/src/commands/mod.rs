@@ -4,6 +4,7 @@ pub mod accept;
 pub mod amplify;
 pub mod analyse;
 pub mod annotate;
+mod budget;
 pub mod build;
 pub mod cc;
 pub mod changes;

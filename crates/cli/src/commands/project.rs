@@ -1,5 +1,6 @@
 //! The project that a command works on, and its errors as users read them.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use parallax_project::config::{ConfigError, Place};
@@ -22,6 +23,12 @@ impl ProjectArguments {
     pub fn find(&self) -> Result<Project, Failure> {
         Ok(Project::find_with(Path::new("."), &self.settings)?)
     }
+}
+
+/// Whether a word means revisions, and no program.
+pub fn is_range(word: &OsStr) -> bool {
+    let text = word.to_string_lossy();
+    !Path::new(word).exists() && text.contains("..") && !text.starts_with(['/', '.'])
 }
 
 /// Whether a program was asked for, by its name in the build tree or the last part of it; all are if none is named.
@@ -161,5 +168,20 @@ impl From<BuildError> for Failure {
                 error => Failure::new(Exit::Internal, error.to_string()),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_range;
+
+    #[test]
+    fn a_word_is_a_range_unless_it_looks_like_a_path() {
+        assert!(is_range("HEAD~1..HEAD".as_ref()));
+        assert!(is_range("main...topic/x".as_ref()));
+        assert!(is_range("HEAD..".as_ref()));
+        assert!(!is_range("../prog".as_ref()));
+        assert!(!is_range("./prog".as_ref()));
+        assert!(!is_range("prog".as_ref()));
     }
 }

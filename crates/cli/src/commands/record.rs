@@ -8,14 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use clap::FromArgMatches as _;
 use parallax_project::{Build, Project, Selection};
 use parallax_recorder::{Command, Limits, Plan, Program, Progress, RecorderError, Summary, record};
 use parallax_scenario::Recorded;
 use parallax_store::{Origin, Store, StoreError};
 
 use super::project::{ProjectArguments, no_such_program, toolchain};
-use super::{build, stored};
+use super::{build, shared, stored};
 use crate::console::{self, Line, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -130,10 +129,7 @@ pub fn keep(arguments: &Arguments) -> Result<(Exit, String), Failure> {
 
 /// Records the tests of one build of a project; how that ended, and what is to be told of it.
 pub fn keep_build(project: &Project, build: &Build) -> Result<(Exit, String), Failure> {
-    let command = <Arguments as clap::Args>::augment_args(clap::Command::new("record"));
-    let matches = command.try_get_matches_from(["record"]);
-    let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
-    let arguments = parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
+    let arguments: Arguments = shared::parse("record", &[])?;
     let place = of_build(&arguments, project, build)?;
     keep_at(&arguments, place)
 }

@@ -11,13 +11,13 @@ use parallax_engine::archive::Archive;
 use parallax_engine::explore::{Ended, Observer, Progress};
 use parallax_engine::finding::Finding;
 use parallax_engine::journal::{Journal, JournalError};
-use parallax_project::{Project, ProjectError, config};
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
 use parallax_store::{
     KeptFinding, Origin, Plan, State, Store, StoreError, Work, hash, scenario_id,
 };
 use serde::{Deserialize, Serialize};
 
+use super::budget::Budget;
 use super::stored;
 use crate::console;
 use crate::failure::Failure;
@@ -37,38 +37,6 @@ pub struct Asked<'a> {
     pub budget: Budget,
     /// Whether to forget what was known.
     pub fresh: bool,
-}
-
-/// How long a search may take.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Budget {
-    pub runs: Option<u64>,
-    pub time: Option<Duration>,
-}
-
-impl Budget {
-    /// As asked; if nothing was, as the project around the current directory says, else the usual.
-    pub fn or_of_project(time: Option<Duration>, runs: Option<u64>) -> Result<Budget, Failure> {
-        let usual = match Project::find(Path::new(".")) {
-            Ok(project) => project.config.budget,
-            Err(ProjectError::NotFound(_)) => config::Budget::default(),
-            // Who says how long it may take needs no project.
-            Err(_) if time.is_some() || runs.is_some() => config::Budget::default(),
-            Err(error) => return Err(error.into()),
-        };
-        Ok(Budget::or(time, runs, &usual))
-    }
-
-    /// As asked; if nothing was, the usual.
-    pub fn or(time: Option<Duration>, runs: Option<u64>, usual: &config::Budget) -> Budget {
-        match (time, runs) {
-            (None, None) => Budget {
-                runs: (usual.runs > 0).then_some(usual.runs),
-                time: Some(usual.time),
-            },
-            _ => Budget { runs, time },
-        }
-    }
 }
 
 /// How a search ended: everything that is needed to say it again.

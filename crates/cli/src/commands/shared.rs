@@ -1,5 +1,6 @@
 //! Reading a captured program and deriving its variants, as every subcommand does it.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -36,6 +37,15 @@ pub fn cache_directory() -> PathBuf {
             .join("parallax")
             .join("derived")
     })
+}
+
+/// The arguments of a command, as words of a command line say.
+pub fn parse<A: clap::Args>(command: &'static str, words: &[OsString]) -> Result<A, Failure> {
+    let parser = A::augment_args(clap::Command::new(command));
+    let words = std::iter::once(command.into()).chain(words.iter().cloned());
+    let matches = parser.try_get_matches_from(words);
+    let parsed = matches.and_then(|matches| A::from_arg_matches(&matches));
+    parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
 }
 
 /// Reads a captured program, or says what is wrong with it.

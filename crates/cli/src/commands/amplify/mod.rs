@@ -8,7 +8,6 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use clap::FromArgMatches as _;
 use parallax_engine::amplify::sample::Sample;
 use parallax_engine::amplify::{Options, Summary, Target, amplify};
 use parallax_engine::archive::Archive;
@@ -17,16 +16,16 @@ use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 use parallax_store::{Store, scenario_id};
 
+use super::budget::{Budget, BudgetArguments};
 use super::explore::seed::GivenArguments;
 use super::explore::watch::{self, Kept, Watcher};
 use super::means::{Means, TRACE_MEMORY};
-use super::search::{self, Asked, Budget, End, Outcome, Search};
-use super::{record, stored};
+use super::search::{self, Asked, End, Outcome, Search};
+use super::{record, shared, stored};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::amplify::{self as report, AmplifyReport, Shown};
-use crate::size::parse_time;
 use keeper::Keeper;
 pub use tests::{Chosen, near};
 
@@ -49,7 +48,8 @@ With a program, the words behind -- are its arguments, and files that they name 
 the command that runs the tests. Generated inputs are run in a sandbox. Findings are kept in .parallax/amplify/ (--output).
 An amplification that was interrupted goes on where it was when the same is asked again; one that has ended is not
 repeated (--fresh does).
-Exit code: 0 nothing found, 1 errors were found.")]
+Exit code: 0 nothing found, 1 errors were found.",
+    mut_arg("time", |time| time.help("End after this time (default: as parallax.toml says, else 60 s, unless --runs or --max-distance is given)")))]
 pub struct Arguments {
     /// A program built with parallax-cc (default: all that tests were recorded of)
     program: Option<PathBuf>,
@@ -82,13 +82,8 @@ pub struct Arguments {
     #[arg(long, value_name = "K%|N")]
     sample: Option<Sample>,
 
-    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs or --max-distance is given)
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    time: Option<Duration>,
-
-    /// End after this many traced runs
-    #[arg(long, value_name = "N")]
-    runs: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArguments,
 
     /// Number that chooses the sample
     #[arg(long, value_name = "K", default_value = "1")]
@@ -122,10 +117,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             tests::all(arguments, &stored::open()?)?
         }
     };
-    let bounds = (arguments.time, arguments.runs, arguments.max_distance);
-    let budget = match bounds {
-        (time, runs, None) => Budget::or_of_project(time, runs)?,
-        (time, runs, Some(_)) => Budget { runs, time },
+    let budget = match arguments.max_distance {
+        None => arguments.budget.or_of_project()?,
+        Some(_) => arguments.budget.asked(),
     };
     search(arguments, &chosen, &arguments.engine_options(budget))
 }
@@ -133,11 +127,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 impl Arguments {
     /// As words of a command line say.
     pub fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
-        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("amplify"));
-        let words = std::iter::once("amplify".into()).chain(words.iter().cloned());
-        let matches = command.try_get_matches_from(words);
-        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
-        parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+        shared::parse("amplify", words)
     }
 
     fn engine_options(&self, budget: Budget) -> Options {
@@ -160,17 +150,13 @@ impl Arguments {
 
 /// Runs the tests and keeps what programs were given.
 fn record_first(arguments: &Arguments) -> Result<Exit, Failure> {
-    let mut words: Vec<OsString> = vec!["record".into()];
+    let mut words: Vec<OsString> = Vec::new();
     if let Some(directory) = &arguments.directory {
         words.extend(["-C".into(), directory.clone().into_os_string()]);
     }
     words.push("--".into());
     words.extend(arguments.words.iter().cloned());
-    let command = <record::Arguments as clap::Args>::augment_args(clap::Command::new("record"));
-    let matches = command.try_get_matches_from(words);
-    let parsed = matches.and_then(|matches| record::Arguments::from_arg_matches(&matches));
-    let parsed = parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))?;
-    let (exit, summary) = record::keep(&parsed)?;
+    let (exit, summary) = record::keep(&shared::parse("record", &words)?)?;
     console::print_error(&summary);
     Ok(exit)
 }

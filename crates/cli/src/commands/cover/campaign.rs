@@ -9,8 +9,9 @@ use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 
 use super::Arguments;
+use crate::commands::budget::Budget;
 use crate::commands::patch::{Found, Scope, Suite, Target};
-use crate::commands::search::{Budget, kept_finding};
+use crate::commands::search::kept_finding;
 use crate::failure::Failure;
 
 /// Entries of other versions of the search are searched for again.

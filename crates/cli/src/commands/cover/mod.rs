@@ -11,11 +11,10 @@ mod spots;
 mod survey;
 
 use std::collections::BTreeSet;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::FromArgMatches as _;
 use parallax_analysis::{Analysis, ModuleCode};
 use parallax_engine::cover::Heuristic;
 use parallax_engine::cover::map::NoTarget;
@@ -23,11 +22,11 @@ use parallax_engine::explore;
 use parallax_engine::explore::Shape;
 use parallax_engine::region::Symbolic;
 
+use super::budget::{Budget, BudgetArguments};
 use super::explore::seed::StartArguments;
-use super::means::{Means, TRACE_MEMORY};
+use super::means::Means;
 use super::patch::Wish;
-use super::project::ProjectArguments;
-use super::search::Budget;
+use super::project::{ProjectArguments, is_range};
 use super::shared;
 use crate::commands::trace::{Input, symbolic};
 use crate::exit::Exit;
@@ -60,7 +59,9 @@ In a project, every new input is kept as a scenario (`parallax scenarios`) and w
 where it was when the same is asked again; what is settled is not searched for again (--again does).
 With PROGRAM, files that the arguments name are copied, and inputs are kept in .parallax/cover/PROGRAM (--output).
 Generated inputs are run in a sandbox.
-Exit code: 0 the search is over, whatever it found; the report says which lines were reached.")]
+Exit code: 0 the search is over, whatever it found; the report says which lines were reached.",
+    mut_arg("time", |time| time.help("End the search for a line after this time (default: as parallax.toml says, else 60 s, unless --runs is given)")),
+    mut_arg("runs", |runs| runs.help("End the search for a line after this many traced runs")))]
 pub struct Arguments {
     /// A program built with parallax-cc; or OLD..NEW, OLD...NEW or OLD.. in a project (default: what is not committed)
     #[arg(value_name = "PROGRAM|RANGE")]
@@ -81,13 +82,8 @@ pub struct Arguments {
     #[command(flatten)]
     start: StartArguments,
 
-    /// End the search for a line after this time (default: as parallax.toml says, else 60 s, unless --runs is given)
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    time: Option<Duration>,
-
-    /// End the search for a line after this many traced runs
-    #[arg(long, value_name = "N")]
-    runs: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArguments,
 
     /// In a project: end everything after this time
     #[arg(long = "budget", value_name = "TIME", value_parser = parse_time)]
@@ -166,25 +162,15 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
 }
 
-/// Whether a word means revisions, and no program.
-pub fn is_range(word: &OsStr) -> bool {
-    let text = word.to_string_lossy();
-    !Path::new(word).exists() && text.contains("..") && !text.starts_with(['/', '.'])
-}
-
 impl Arguments {
     /// As words of a command line say.
     pub fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
-        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("cover"));
-        let words = std::iter::once("cover".into()).chain(words.iter().cloned());
-        let matches = command.try_get_matches_from(words);
-        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
-        parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+        shared::parse("cover", words)
     }
 
     /// How long the search for one line may take.
     fn budget(&self) -> Result<Budget, Failure> {
-        Budget::or_of_project(self.time, self.runs)
+        self.budget.or_of_project()
     }
 
     /// The program's code, analysed.
@@ -216,23 +202,12 @@ impl Arguments {
             },
             chosen => symbolic(chosen),
         };
-        explore::Options {
-            shape,
-            symbolic: Symbolic {
-                following: true,
-                ..input
-            },
-            runs: budget.runs,
-            time: budget.time,
-            generations: None,
-            jobs: self.means.jobs(),
-            seed: 0,
-            limits: self.means.limits(),
-            settings: self.means.settings(program),
-            solver: self.means.solver(),
-            keep_paths: false,
-            trace_memory: TRACE_MEMORY,
-        }
+        let symbolic = Symbolic {
+            following: true,
+            ..input
+        };
+        let usual = self.means.settings(program);
+        self.means.options(budget, shape, symbolic, usual)
     }
 }
 
@@ -246,20 +221,5 @@ impl From<NoTarget> for Failure {
             NoTarget::Ambiguous { .. } => failure.hint("write more of the path"),
             NoTarget::NoCode { .. } => failure,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_range;
-
-    #[test]
-    fn a_word_is_a_range_unless_it_looks_like_a_path() {
-        assert!(is_range("HEAD~1..HEAD".as_ref()));
-        assert!(is_range("main...topic/x".as_ref()));
-        assert!(is_range("HEAD..".as_ref()));
-        assert!(!is_range("../prog".as_ref()));
-        assert!(!is_range("./prog".as_ref()));
-        assert!(!is_range("prog".as_ref()));
     }
 }

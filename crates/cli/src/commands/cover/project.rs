@@ -12,7 +12,6 @@ use super::{Arguments, Tests};
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Scope, Wish};
 use crate::commands::project::{is_wanted, no_such_program};
-use crate::commands::search::Budget;
 use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
@@ -24,7 +23,7 @@ use crate::testfile::{Format, Template, TemplateError};
 pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     let started = Instant::now();
     let project = arguments.project.find()?;
-    let budget = Budget::or(arguments.time, arguments.runs, &project.config.budget);
+    let budget = arguments.budget.or(&project.config.budget);
     let format = format(arguments, &project)?;
     let scope = scope(arguments, &project, wish)?;
     let store = stored::open()?;

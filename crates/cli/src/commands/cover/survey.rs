@@ -10,8 +10,8 @@ use parallax_scenario::Scenario;
 
 use super::ranking::Candidate;
 use super::search::Looking;
+use crate::commands::budget::Budget;
 use crate::commands::patch::Test;
-use crate::commands::search::Budget;
 use crate::console;
 use crate::failure::Failure;
 use crate::size::counted;

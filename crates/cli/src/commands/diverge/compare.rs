@@ -10,12 +10,11 @@ use parallax_engine::diverge::walk::Both;
 use parallax_engine::diverge::{
     DivergeError, Diverger, Observer, Options, Progress, Subjects, Summary, Versions,
 };
-use parallax_engine::execute::Settings;
 use parallax_engine::explore::{Bounds, Shape};
 
-use super::{Arguments, MOST_WRITTEN};
+use super::Arguments;
+use crate::commands::budget::Budget;
 use crate::commands::explore::watch;
-use crate::commands::search::Budget;
 use crate::commands::shared;
 use crate::commands::versions::{Pair, Seed, Subject, Version};
 use crate::failure::Failure;
@@ -55,10 +54,7 @@ impl Ready {
 
     /// Runs inputs on both versions, plain and checked.
     pub fn court(&self, arguments: &Arguments, pair: &Pair) -> Result<Court, Failure> {
-        let mut settings = Settings {
-            written: Some(MOST_WRITTEN),
-            ..arguments.means.settings(&self.subject.paths.new)
-        };
+        let mut settings = arguments.means.compared(&self.subject.paths.new);
         settings.readable.extend(pair.folders());
         Ok(Court::new(&self.subjects, &settings)?)
     }

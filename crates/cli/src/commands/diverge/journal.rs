@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 use parallax_store::{Plan, Store, Work, hash};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::search::{Budget, End};
+use crate::commands::budget::Budget;
+use crate::commands::search::End;
 use crate::console;
 use crate::failure::Failure;
 

@@ -10,30 +10,26 @@ mod single;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use clap::FromArgMatches as _;
 use parallax_engine::diverge::{DivergeError, Options, Phase, Progress};
 use parallax_engine::execute::Settings;
-use parallax_engine::explore::{self, Shape};
+use parallax_engine::explore::Shape;
 use parallax_engine::region::Symbolic;
 use parallax_engine::scenario::Scenario;
 
-use super::explore::seed;
-use super::means::{Means, TRACE_MEMORY};
-use super::project::ProjectArguments;
-use super::search::Budget;
+use super::budget::{Budget, BudgetArguments};
+use super::explore::start::SeededArguments;
+use super::means::Means;
+use super::project::{ProjectArguments, is_range};
+use super::shared;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::size::{counted, parse_time};
+use crate::size::counted;
 pub use blame::{Accused, Blame, Role, prepare as prepare_blame};
 pub use campaign::{Campaign, Part, blames, identity};
 pub use compare::Ready;
 pub use journal::Journal;
 pub use keeper::{finding_id, keep, keep_as};
-
-/// What a run may write before it is ended: what comes after so much is more of the same, and a trace of it is no use.
-const MOST_WRITTEN: u64 = 256 << 10;
 
 /// Find inputs on which two versions behave differently
 ///
@@ -59,7 +55,9 @@ Generated inputs are run in a sandbox. In a project, an input for each differenc
 `parallax replay ID --on both`). A comparison that was interrupted goes on when the same is asked again; scenarios that were done are not
 compared on again (--again does). With programs, files that the arguments name are copied, and inputs are kept in
 .parallax/diverge/ (--output).
-Exit code: 1 if a difference was seen, 0 if not.")]
+Exit code: 1 if a difference was seen, 0 if not.",
+    mut_arg("time", |time| time.help("End after this time (default: as parallax.toml says, else 60 s, unless --runs is given); to find the guilty hunks takes at most as long again")),
+    mut_arg("runs", |runs| runs.help("End after this many traced runs (in a project: of each program and job)")))]
 pub struct Arguments {
     /// In a project: OLD..NEW, OLD...NEW or OLD.. (default: what is not committed). Otherwise the version before the change, built
     /// with parallax-cc; or the only program, if its source says what was changed with change(old, new) of <parallax.h>
@@ -78,24 +76,10 @@ pub struct Arguments {
     only: Vec<PathBuf>,
 
     #[command(flatten)]
-    start: seed::StartArguments,
+    start: SeededArguments,
 
-    /// Start from these scenarios instead of a command line: files of JSON, or directories of them (may be repeated)
-    #[arg(
-        long,
-        value_name = "PATH",
-        conflicts_with_all = ["arguments", "stdin", "file", "env", "sym_stdin", "sym_file"]
-    )]
-    seeds: Vec<PathBuf>,
-
-    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs is given); to find the guilty hunks takes at most
-    /// as long again
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    time: Option<Duration>,
-
-    /// End after this many traced runs (in a project: of each program and job)
-    #[arg(long, value_name = "N")]
-    runs: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArguments,
 
     /// In a project: compare again what was compared before
     #[arg(long)]
@@ -114,10 +98,6 @@ pub struct Arguments {
 
     #[command(flatten)]
     project: ProjectArguments,
-
-    /// Arguments for the program
-    #[arg(last = true, value_name = "ARGS")]
-    arguments: Vec<OsString>,
 }
 
 /// What is printed.
@@ -133,7 +113,7 @@ enum Format {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match (&arguments.what, &arguments.new) {
-        (Some(word), None) if super::cover::is_range(word) => {
+        (Some(word), None) if is_range(word) => {
             project::run(arguments, Some(&word.to_string_lossy()))
         }
         (None, _) => project::run(arguments, None),
@@ -144,11 +124,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 impl Arguments {
     /// As words of a command line say.
     pub fn parse(words: &[OsString]) -> Result<Arguments, Failure> {
-        let command = <Arguments as clap::Args>::augment_args(clap::Command::new("diverge"));
-        let words = std::iter::once("diverge".into()).chain(words.iter().cloned());
-        let matches = command.try_get_matches_from(words);
-        let parsed = matches.and_then(|matches| Arguments::from_arg_matches(&matches));
-        parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+        shared::parse("diverge", words)
     }
 
     pub fn means(&self) -> &Means {
@@ -169,7 +145,7 @@ impl Arguments {
     }
 
     fn budget(&self) -> Result<Budget, Failure> {
-        Budget::or_of_project(self.time, self.runs)
+        self.budget.or_of_project()
     }
 
     /// Everything that a comparison is given.
@@ -181,31 +157,15 @@ impl Arguments {
         shape: Shape,
         environment: Vec<Vec<u8>>,
     ) -> Options {
-        let means = &self.means;
+        let symbolic = Symbolic {
+            environment,
+            following: true,
+            ..Symbolic::ALL
+        };
+        let settings = self.means.compared(program);
         Options {
             seeds,
-            explore: explore::Options {
-                shape,
-                symbolic: Symbolic {
-                    environment,
-                    following: true,
-                    ..Symbolic::ALL
-                },
-                runs: budget.runs,
-                time: budget.time,
-                generations: None,
-                jobs: means.jobs(),
-                seed: 0,
-                limits: means.limits(),
-                // Programs print what they are called: both are called the same.
-                settings: Settings {
-                    written: Some(MOST_WRITTEN),
-                    ..means.settings(program)
-                },
-                solver: means.solver(),
-                keep_paths: false,
-                trace_memory: TRACE_MEMORY,
-            },
+            explore: self.means.options(budget, shape, symbolic, settings),
         }
     }
 }

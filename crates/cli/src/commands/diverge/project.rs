@@ -9,8 +9,9 @@ use super::blame::Blame;
 use super::campaign::{Campaign, Done, Part, identity};
 use super::journal::{Journal, Outcome};
 use super::{Arguments, Format, keeper};
+use crate::commands::budget::Budget;
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::{Budget, End};
+use crate::commands::search::End;
 use crate::commands::versions::{Pair, Subject, touching};
 use crate::commands::{cover, stored};
 use crate::console::{self, Palette};
@@ -119,8 +120,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
 
 /// Options of the other mode are a misunderstanding.
 fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let has_words = !arguments.arguments.is_empty() || !arguments.seeds.is_empty();
-    if has_words || !arguments.start.is_empty() {
+    if !arguments.start.is_empty() {
         let message = "recorded scenarios have their own arguments and input";
         return Err(Failure::new(Exit::Usage, message)
             .hint("parallax diverge OLD_PROGRAM NEW_PROGRAM -- ARGS compares two programs"));

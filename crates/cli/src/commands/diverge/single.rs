@@ -1,6 +1,5 @@
 //! Two programs, or one with two versions in its source, and one command line.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use parallax_annotate::Side;
@@ -8,11 +7,9 @@ use parallax_engine::archive::Archive;
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::diverge::walk::Both;
 use parallax_engine::diverge::{Diverger, Observer, Progress, Subjects, Versions};
-use parallax_engine::explore::{Bounds, Shape};
-use parallax_engine::scenario::Scenario;
 
 use super::{Arguments, Format, progress_line};
-use crate::commands::explore::seed;
+use crate::commands::explore::start::Start;
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::shared;
 use crate::commands::versions::Version;
@@ -20,36 +17,6 @@ use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::diverge::{self as report, DivergeReport};
-
-/// What a comparison starts from.
-struct Start {
-    seeds: Vec<Scenario>,
-    shape: Shape,
-    /// Names of the symbolic environment variables.
-    environment: Vec<Vec<u8>>,
-}
-
-fn start(arguments: &Arguments) -> Result<Start, Failure> {
-    if !arguments.seeds.is_empty() {
-        let seeds = seed::read_all(&arguments.seeds)?;
-        let names = seeds.iter().flat_map(|seed| seed.env.keys());
-        let names: BTreeSet<Vec<u8>> = names.map(|name| name.0.clone()).collect();
-        return Ok(Start {
-            shape: Shape::Bounded(Bounds::around(&seeds)),
-            environment: names.into_iter().collect(),
-            seeds,
-        });
-    }
-    let seed = seed::shape(&arguments.start, &arguments.arguments)?;
-    for note in &seed.notes {
-        console::note(note);
-    }
-    Ok(Start {
-        seeds: seed.shape.seeds(),
-        shape: seed.shape,
-        environment: seed.environment,
-    })
-}
 
 pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
     if !arguments.only.is_empty() {
@@ -62,7 +29,7 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
         seeds,
         shape,
         environment,
-    } = start(arguments)?;
+    } = arguments.start.read()?;
     let means = &arguments.means;
     let (old, new) = match &arguments.new {
         Some(new) => (Version::new(old_name, means)?, Version::new(new, means)?),

@@ -2,12 +2,12 @@
 
 mod groups;
 pub mod seed;
+pub mod start;
 pub(super) mod watch;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use parallax_capture::Variant;
 use parallax_engine::archive::{Archive, ArchiveError};
@@ -17,14 +17,14 @@ use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
 use parallax_store::StoreError;
 
-use super::means::{Means, TRACE_MEMORY};
-use super::search::{self, Asked, Budget, End, Keeper, Outcome, Search};
+use super::budget::BudgetArguments;
+use super::means::Means;
+use super::search::{self, Asked, End, Keeper, Outcome, Search};
 use super::{shared, stored};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::explore::{self as report, ExploreReport};
-use crate::size::parse_time;
 use watch::Watcher;
 
 /// Find new inputs for a captured program: new paths, new errors
@@ -52,13 +52,8 @@ pub struct Arguments {
     #[command(flatten)]
     start: seed::StartArguments,
 
-    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs is given)
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    time: Option<Duration>,
-
-    /// End after this many traced runs
-    #[arg(long, value_name = "N")]
-    runs: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArguments,
 
     /// Make inputs only from inputs that are at most so many steps from the first ones
     #[arg(long, value_name = "N")]
@@ -117,23 +112,19 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         traced_libraries: traced.libraries,
         covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries),
     };
-    let budget = Budget::or_of_project(arguments.time, arguments.runs)?;
+    let budget = arguments.budget.or_of_project()?;
+    let symbolic = Symbolic {
+        environment: shape.environment,
+        ..Symbolic::ALL
+    };
+    let usual = arguments.means.settings(&arguments.program);
     let options = Options {
-        shape: shape.shape,
-        symbolic: Symbolic {
-            environment: shape.environment,
-            ..Symbolic::ALL
-        },
-        runs: budget.runs,
-        time: budget.time,
         generations: arguments.generations,
-        jobs: arguments.means.jobs(),
         seed: arguments.seed,
-        limits: arguments.means.limits(),
-        settings: arguments.means.settings(&arguments.program),
-        solver: arguments.means.solver(),
         keep_paths: arguments.keep == Keep::Paths,
-        trace_memory: TRACE_MEMORY,
+        ..arguments
+            .means
+            .options(budget, shape.shape, symbolic, usual)
     };
     let output = arguments.means.output("explore", &arguments.program);
     let archive = Archive::open(&output)?;

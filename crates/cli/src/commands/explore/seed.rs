@@ -9,7 +9,6 @@ use parallax_engine::explore::{ArgumentGroup, Described, Shape};
 use parallax_engine::scenario::{Bytes, Scenario};
 
 use super::groups::Groups;
-use crate::commands::replay::what::What;
 use crate::exit::Exit;
 use crate::failure::Failure;
 
@@ -255,43 +254,6 @@ fn file_name(path: &Path) -> Result<Bytes, Failure> {
     let message = format!("{} is not below the working directory", path.display());
     Err(Failure::new(Exit::Usage, message)
         .hint("name files relative to the directory that the program is started in"))
-}
-
-/// The scenarios of files and of directories of files, in the order of their names.
-pub fn read_all(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
-    let mut scenarios = Vec::new();
-    for path in paths {
-        let files = match path.is_dir() {
-            true => json_below(path)?,
-            false => vec![path.clone()],
-        };
-        for file in files {
-            scenarios.push(What::find(file.as_os_str())?.scenario);
-        }
-    }
-    match scenarios.is_empty() {
-        true => {
-            let names: Vec<String> = paths
-                .iter()
-                .map(|path| path.display().to_string())
-                .collect();
-            let message = format!("no scenario is in {}", names.join(", "));
-            Err(Failure::new(Exit::Usage, message)
-                .hint("scenarios are files that end in .json; parallax schema describes them"))
-        }
-        false => Ok(scenarios),
-    }
-}
-
-/// The files of a directory that could hold a scenario.
-fn json_below(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let is_json = |path: &PathBuf| path.extension() == Some(OsStr::new("json")) && path.is_file();
-    let entries: Result<Vec<PathBuf>, _> = fs::read_dir(directory)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect();
-    let mut files: Vec<PathBuf> = entries?.into_iter().filter(is_json).collect();
-    files.sort();
-    Ok(files)
 }
 
 fn read(path: &Path) -> Result<Bytes, Failure> {

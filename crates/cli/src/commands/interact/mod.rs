@@ -7,25 +7,19 @@ mod single;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
-use parallax_engine::execute::Settings;
-use parallax_engine::explore::{self, Shape};
+use parallax_engine::explore;
 use parallax_engine::interact::{Options, Progress};
 use parallax_engine::region::Symbolic;
-use parallax_engine::scenario::Scenario;
 
-use super::explore::seed;
-use super::means::{Means, TRACE_MEMORY};
-use super::project::ProjectArguments;
-use super::search::Budget;
+use super::budget::{Budget, BudgetArguments};
+use super::explore::start::{SeededArguments, Start};
+use super::means::Means;
+use super::project::{ProjectArguments, is_range};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::size::{counted, parse_time, show_count};
+use crate::size::{counted, show_count};
 pub use ready::Ready;
-
-/// What a run may write before it is ended: what comes after so much is more of the same.
-const MOST_WRITTEN: u64 = 256 << 10;
 
 /// Find errors that only show when several changes are executed together
 ///
@@ -77,23 +71,10 @@ pub struct Arguments {
     isolated: bool,
 
     #[command(flatten)]
-    start: seed::StartArguments,
+    start: SeededArguments,
 
-    /// Start from these scenarios instead of a command line: files of JSON, or directories of them (may be repeated)
-    #[arg(
-        long,
-        value_name = "PATH",
-        conflicts_with_all = ["arguments", "stdin", "file", "env", "sym_stdin", "sym_file"]
-    )]
-    seeds: Vec<PathBuf>,
-
-    /// End after this time (default: as parallax.toml says, else 60 s, unless --runs is given)
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
-    time: Option<Duration>,
-
-    /// End after this many traced runs
-    #[arg(long, value_name = "N")]
-    runs: Option<u64>,
+    #[command(flatten)]
+    budget: BudgetArguments,
 
     /// Choices that are left to chance are the same for the same number
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -104,16 +85,12 @@ pub struct Arguments {
 
     #[command(flatten)]
     project: ProjectArguments,
-
-    /// Arguments for the program
-    #[arg(last = true, value_name = "ARGS")]
-    arguments: Vec<OsString>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     match (&arguments.what, &arguments.new) {
         (Some(old), Some(new)) => single::run(arguments, Path::new(old), new),
-        (Some(word), None) if super::cover::is_range(word) => {
+        (Some(word), None) if is_range(word) => {
             project::run(arguments, Some(&word.to_string_lossy()))
         }
         (None, _) => project::run(arguments, None),
@@ -130,7 +107,7 @@ impl Arguments {
     fn wish(&self) -> Result<Wish<'_>, Failure> {
         Ok(Wish {
             means: &self.means,
-            budget: Budget::or_of_project(self.time, self.runs)?,
+            budget: self.budget.or_of_project()?,
             seed: self.seed,
             isolated: self.isolated,
         })
@@ -147,41 +124,21 @@ pub struct Wish<'w> {
 
 impl Wish<'_> {
     /// Everything that a search is given.
-    fn options(
-        &self,
-        program: &Path,
-        seeds: Vec<Scenario>,
-        shape: Shape,
-        environment: Vec<Vec<u8>>,
-        readable: Vec<PathBuf>,
-    ) -> Options {
-        let means = self.means;
-        // Programs print what they are called: all are called the same.
-        let mut settings = Settings {
-            written: Some(MOST_WRITTEN),
-            ..means.settings(program)
+    fn options(&self, program: &Path, start: Start, readable: Vec<PathBuf>) -> Options {
+        let symbolic = Symbolic {
+            environment: start.environment,
+            following: true,
+            ..Symbolic::ALL
         };
+        let mut settings = self.means.compared(program);
         settings.readable.extend(readable);
+        let means = self.means;
         Options {
-            seeds,
+            seeds: start.seeds,
             isolated: self.isolated,
             explore: explore::Options {
-                shape,
-                symbolic: Symbolic {
-                    environment,
-                    following: true,
-                    ..Symbolic::ALL
-                },
-                runs: self.budget.runs,
-                time: self.budget.time,
-                generations: None,
-                jobs: means.jobs(),
                 seed: self.seed,
-                limits: means.limits(),
-                settings,
-                solver: means.solver(),
-                keep_paths: false,
-                trace_memory: TRACE_MEMORY,
+                ..means.options(self.budget, start.shape, symbolic, settings)
             },
         }
     }

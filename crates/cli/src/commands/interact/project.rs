@@ -9,10 +9,10 @@ use parallax_engine::explore::{Bounds, Shape};
 use parallax_engine::interact::{Finding, InteractError, Observer, Progress, Summary};
 use parallax_store::Store;
 
-use super::ready::Start;
 use super::{Arguments, Ready, Wish, keeper, progress_line};
+use crate::commands::budget::Budget;
+use crate::commands::explore::start::Start;
 use crate::commands::explore::watch::{self, Watcher};
-use crate::commands::search::Budget;
 use crate::commands::stored;
 use crate::commands::versions::{Pair, Subject, Touching, touching};
 use crate::console::{self, Palette};
@@ -156,13 +156,12 @@ pub fn search(
             seeds,
             shape,
             environment: variables.map(|name| name.clone().into_bytes()).collect(),
-            readable: pair.folders(),
         };
         let mut teller = Teller {
             name: &subject.name,
             listener,
         };
-        let summary = ready.search(&paths.new, start, &wish, &mut teller)?;
+        let summary = ready.search(&paths.new, start, pair.folders(), &wish, &mut teller)?;
         spent += began.elapsed();
         let mut kept = Vec::new();
         for finding in &summary.findings {
@@ -268,8 +267,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
 
 /// Options of the other mode are a misunderstanding.
 fn check(arguments: &Arguments) -> Result<(), Failure> {
-    let has_words = !arguments.arguments.is_empty() || !arguments.seeds.is_empty();
-    if has_words || !arguments.start.is_empty() || arguments.patch.is_some() {
+    if !arguments.start.is_empty() || arguments.patch.is_some() {
         let message =
             "recorded scenarios have their own arguments and input, and a range is a patch";
         return Err(Failure::new(Exit::Usage, message)

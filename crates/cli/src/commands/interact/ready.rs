@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 use parallax_analysis::sequence::Interactions;
 use parallax_engine::cover;
 use parallax_engine::diverge::triage::Builds;
-use parallax_engine::explore::Shape;
 use parallax_engine::interact::{Code, Interactor, Observer, Subjects, Summary};
-use parallax_engine::scenario::Scenario;
 use parallax_engine::sites::{ModuleSites, read_tables};
 
 use super::Wish;
 use crate::commands::changes::Comparison;
+use crate::commands::explore::start::Start;
 use crate::commands::means::Means;
 use crate::commands::shared;
 use crate::commands::versions::Version;
@@ -24,16 +23,6 @@ pub struct Ready {
     /// Of the covered program.
     tables: Vec<ModuleSites>,
     subjects: Subjects,
-}
-
-/// What a search starts from.
-pub struct Start {
-    pub seeds: Vec<Scenario>,
-    pub shape: Shape,
-    /// Names of the symbolic environment variables.
-    pub environment: Vec<Vec<u8>>,
-    /// Folders that programs may look at.
-    pub readable: Vec<PathBuf>,
 }
 
 impl Ready {
@@ -66,22 +55,18 @@ impl Ready {
         })
     }
 
-    /// Searches until the budget is used up or nothing is left to try.
+    /// Searches until the budget is used up or nothing is left to try. `readable`: folders that programs may look at.
     pub fn search(
         &self,
         program: &Path,
-        start: Start,
+        mut start: Start,
+        readable: Vec<PathBuf>,
         wish: &Wish<'_>,
         observer: &mut dyn Observer,
     ) -> Result<Summary, Failure> {
         let Comparison { new, graph, .. } = &self.comparison;
-        let options = wish.options(
-            program,
-            start.seeds,
-            start.shape,
-            cover::variables(&new.analysis, start.environment),
-            start.readable,
-        );
+        start.environment = cover::variables(&new.analysis, start.environment);
+        let options = wish.options(program, start, readable);
         let code = Code {
             analysis: &new.analysis,
             dependences: &new.dependences,

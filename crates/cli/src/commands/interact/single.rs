@@ -1,44 +1,16 @@
 //! Two programs and one command line.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use parallax_engine::archive::Archive;
-use parallax_engine::explore::{Bounds, Shape};
 use parallax_engine::interact::{Finding, Observer, Progress};
 
-use super::ready::Start;
 use super::{Arguments, Ready, progress_line};
-use crate::commands::explore::seed;
 use crate::commands::explore::watch::{self, Watcher};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::interact::{self as report, InteractReport};
-
-fn start(arguments: &Arguments) -> Result<Start, Failure> {
-    if !arguments.seeds.is_empty() {
-        let seeds = seed::read_all(&arguments.seeds)?;
-        let names = seeds.iter().flat_map(|seed| seed.env.keys());
-        let names: BTreeSet<Vec<u8>> = names.map(|name| name.0.clone()).collect();
-        return Ok(Start {
-            shape: Shape::Bounded(Bounds::around(&seeds)),
-            environment: names.into_iter().collect(),
-            seeds,
-            readable: Vec::new(),
-        });
-    }
-    let seed = seed::shape(&arguments.start, &arguments.arguments)?;
-    for note in &seed.notes {
-        console::note(note);
-    }
-    Ok(Start {
-        seeds: seed.shape.seeds(),
-        shape: seed.shape,
-        environment: seed.environment,
-        readable: Vec::new(),
-    })
-}
 
 pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failure> {
     if !arguments.only.is_empty() {
@@ -48,7 +20,7 @@ pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failur
         );
     }
     let means = &arguments.means;
-    let start = start(arguments)?;
+    let start = arguments.start.read()?;
     let golden = arguments.golden.as_ref().map(Path::new);
     let ready = Ready::new(old, new, golden, arguments.patch.as_deref(), means)?;
     let wish = arguments.wish()?;
@@ -56,7 +28,7 @@ pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failur
     let archive = Archive::open(&output)?;
     let places = vec![(output.clone(), new.to_owned())];
     let mut watcher = Watcher::new(places, wish.budget.time);
-    let summary = ready.search(new, start, &wish, &mut watcher)?;
+    let summary = ready.search(new, start, Vec::new(), &wish, &mut watcher)?;
     watcher.finish(&[])?;
     let mut kept = Vec::new();
     for finding in &summary.findings {

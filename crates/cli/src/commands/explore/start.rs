@@ -1,0 +1,109 @@
+//! What a comparison of two programs starts from: scenarios in files, or a command line.
+
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use parallax_engine::explore::{Bounds, Shape};
+use parallax_engine::scenario::Scenario;
+
+use super::seed::{self, StartArguments};
+use crate::commands::replay::what::What;
+use crate::console;
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// Where to start.
+#[derive(Debug, clap::Args)]
+pub struct SeededArguments {
+    #[command(flatten)]
+    start: StartArguments,
+
+    /// Start from these scenarios instead of a command line: files of JSON, or directories of them (may be repeated)
+    #[arg(
+        long,
+        value_name = "PATH",
+        conflicts_with_all = ["arguments", "stdin", "file", "env", "sym_stdin", "sym_file"]
+    )]
+    seeds: Vec<PathBuf>,
+
+    /// Arguments for the program
+    #[arg(last = true, value_name = "ARGS")]
+    arguments: Vec<OsString>,
+}
+
+/// What that is.
+pub struct Start {
+    pub seeds: Vec<Scenario>,
+    pub shape: Shape,
+    /// Names of the symbolic environment variables.
+    pub environment: Vec<Vec<u8>>,
+}
+
+impl SeededArguments {
+    /// Whether nothing was said.
+    pub fn is_empty(&self) -> bool {
+        self.arguments.is_empty() && self.seeds.is_empty() && self.start.is_empty()
+    }
+
+    /// Reads what was named; notes go to the user.
+    pub fn read(&self) -> Result<Start, Failure> {
+        if !self.seeds.is_empty() {
+            let seeds = read_all(&self.seeds)?;
+            let names = seeds.iter().flat_map(|seed| seed.env.keys());
+            let names: BTreeSet<Vec<u8>> = names.map(|name| name.0.clone()).collect();
+            return Ok(Start {
+                shape: Shape::Bounded(Bounds::around(&seeds)),
+                environment: names.into_iter().collect(),
+                seeds,
+            });
+        }
+        let seed = seed::shape(&self.start, &self.arguments)?;
+        for note in &seed.notes {
+            console::note(note);
+        }
+        Ok(Start {
+            seeds: seed.shape.seeds(),
+            shape: seed.shape,
+            environment: seed.environment,
+        })
+    }
+}
+
+/// The scenarios of files and of directories of files, in the order of their names.
+fn read_all(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
+    let mut scenarios = Vec::new();
+    for path in paths {
+        let files = match path.is_dir() {
+            true => json_below(path)?,
+            false => vec![path.clone()],
+        };
+        for file in files {
+            scenarios.push(What::find(file.as_os_str())?.scenario);
+        }
+    }
+    match scenarios.is_empty() {
+        true => {
+            let names: Vec<String> = paths
+                .iter()
+                .map(|path| path.display().to_string())
+                .collect();
+            let message = format!("no scenario is in {}", names.join(", "));
+            Err(Failure::new(Exit::Usage, message)
+                .hint("scenarios are files that end in .json; parallax schema describes them"))
+        }
+        false => Ok(scenarios),
+    }
+}
+
+/// The files of a directory that could hold a scenario.
+fn json_below(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let is_json = |path: &PathBuf| path.extension() == Some(OsStr::new("json")) && path.is_file();
+    let entries: Result<Vec<PathBuf>, _> = fs::read_dir(directory)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect();
+    let mut files: Vec<PathBuf> = entries?.into_iter().filter(is_json).collect();
+    files.sort();
+    Ok(files)
+}
