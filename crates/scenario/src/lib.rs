@@ -7,6 +7,7 @@
 
 mod bytes;
 mod change;
+mod golden;
 pub mod klee;
 pub mod ktest;
 mod names;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bytes::Bytes;
 pub use change::{Component, Variable, apply};
+pub use golden::Golden;
 pub use result::{Ending, Recorded};
 pub use shell::{shell_quoted, signal_name};
 

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use super::interface::Phase;
-use super::triage::{Class, Golden, Shown};
+use super::triage::{Class, Shown};
 use super::walk::Place;
 use crate::compare::Difference;
-use crate::scenario::{Bytes, Scenario};
+use crate::scenario::{Bytes, Golden, Scenario};
 
 /// What several inputs show.
 #[derive(Clone, Debug)]

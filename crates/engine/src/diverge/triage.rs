@@ -12,7 +12,7 @@ use crate::finding::{Kind, Problem};
 use crate::replay::{Build, ReplayError, Replayer, Seen, Subject};
 use crate::run::End;
 use crate::sanitizer::{self, Signature};
-use crate::scenario::{Ending, Scenario};
+use crate::scenario::{Ending, Golden, Scenario};
 
 /// What a difference between versions is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -37,27 +37,6 @@ impl Class {
             Class::Both => "both",
             Class::Fixed => "fixed",
             Class::Silent => "silent",
-        }
-    }
-}
-
-/// What a version that is known to be right says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Golden {
-    /// It does what the old version does.
-    Regression,
-    /// It does something else than both.
-    Unclear,
-    /// It does what the new version does.
-    Intended,
-}
-
-impl Golden {
-    pub fn name(self) -> &'static str {
-        match self {
-            Golden::Regression => "regression",
-            Golden::Unclear => "unclear",
-            Golden::Intended => "intended",
         }
     }
 }

@@ -9,9 +9,9 @@ use parallax_analysis::dependence::Dependences;
 use parallax_analysis::sequence::ChangeGraph;
 
 use super::sequences::{Critical, Row, Sequence};
-use crate::diverge::triage::{Builds, Class, Golden, Shown};
+use crate::diverge::triage::{Builds, Class, Shown};
 use crate::explore::{self, Ended};
-use crate::scenario::Scenario;
+use crate::scenario::{Golden, Scenario};
 use crate::sites::{ModuleSites, SiteMap};
 
 pub use crate::diverge::DivergeError as InteractError;

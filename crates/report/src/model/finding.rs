@@ -1,6 +1,6 @@
 //! A finding: an input, and what it shows.
 
-use parallax_scenario::{Bytes, Ending, Scenario};
+use parallax_scenario::{Bytes, Ending, Golden, Scenario};
 use serde::{Deserialize, Serialize};
 
 use super::Step;
@@ -202,7 +202,7 @@ pub enum Role {
     Guilty,
     /// There was no time to find out.
     Open,
-    /// Without it the others do not build.
+    /// Without it the others do not build, or do something else again.
     Needed,
 }
 
@@ -234,36 +234,6 @@ pub struct Parting {
     /// The line in each version that has it.
     pub old: Option<String>,
     pub new: Option<String>,
-}
-
-/// What a version that is known to be right does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Golden {
-    /// As the old version.
-    Regression,
-    /// Something else than both.
-    Unclear,
-    /// As the new version.
-    Intended,
-}
-
-impl Golden {
-    pub fn name(self) -> &'static str {
-        match self {
-            Golden::Regression => "regression",
-            Golden::Unclear => "unclear",
-            Golden::Intended => "intended",
-        }
-    }
-
-    pub fn in_words(self) -> &'static str {
-        match self {
-            Golden::Regression => "the version known to be right does as the old one",
-            Golden::Unclear => "the version known to be right does something else than both",
-            Golden::Intended => "the version known to be right does as the new one",
-        }
-    }
 }
 
 /// Changes that were executed one after the other.

@@ -16,9 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub use coverage::{FileCoverage, LineCoverage, LineState, Tally};
 pub use finding::{
-    Accepted, Class, Difference, DifferenceLine, Finding, Golden, Guilty, Interaction, Level,
-    Parting, Problem, Role, Technique,
+    Accepted, Class, Difference, DifferenceLine, Finding, Guilty, Interaction, Level, Parting,
+    Problem, Role, Technique,
 };
+pub use parallax_scenario::Golden;
 pub use patch::{Hunk, Patch, Revision, SourceFile, Span};
 pub use target::{Skipped, State, Step, Target};
 pub use verdict::{Count, Verdict};

@@ -19,6 +19,7 @@ use parallax_engine::explore::Programs;
 use parallax_engine::replay::{Build, Replayer, Seen, Subject};
 use parallax_project::delta::{self, Parts, Verdict};
 use parallax_project::{Hunk, Program, Trial, Tried};
+use parallax_report::model::Role;
 
 use super::Arguments;
 use super::compare::Ready;
@@ -35,27 +36,6 @@ pub struct Blame {
     pub hunks: Vec<(usize, Role)>,
     /// Whether it is known that none of them could be left out.
     pub is_minimal: bool,
-}
-
-/// What a hunk is needed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Without it there is no difference.
-    Guilty,
-    /// Without it the rest does not build, or does something else again.
-    Builds,
-    /// There was no time to find out.
-    Open,
-}
-
-impl Role {
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Guilty => "guilty",
-            Role::Builds => "needed",
-            Role::Open => "open",
-        }
-    }
 }
 
 /// A difference in a program.
@@ -134,7 +114,7 @@ pub fn blame(
                 .map(|part| {
                     let role = match found.without.get(part) {
                         Some(Verdict::Vanishes) => Role::Guilty,
-                        Some(Verdict::Unclear) => Role::Builds,
+                        Some(Verdict::Unclear) => Role::Needed,
                         Some(Verdict::Shows) | None => Role::Open,
                     };
                     (*part, role)

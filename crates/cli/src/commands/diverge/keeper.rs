@@ -1,13 +1,14 @@
 //! Keeps what a comparison finds before anybody hears of it: the input as a scenario, the difference as a finding.
 
 use parallax_engine::diverge::clusters::Cluster;
+use parallax_project::Hunk;
+use parallax_report::model::Role;
 use parallax_scenario::Recorded;
 use parallax_store::{KeptFinding, Origin, State, Store, hash};
 
-use super::blame::{Blame, Role};
+use super::blame::Blame;
 use crate::failure::Failure;
 use crate::report::diverge::message;
-use parallax_project::Hunk;
 
 /// The name of a difference: the same for the same one, in whatever order they are found.
 pub fn finding_id(program: &str, cluster: &Cluster) -> String {
@@ -50,7 +51,7 @@ pub fn keep_as(
     let id = store.add(&recorded, Origin::Diverging)?.id;
     let guilty = blame.and_then(|(blame, hunks)| {
         let mut parts = blame.hunks.iter();
-        let (number, _) = parts.find(|(_, role)| *role != Role::Builds)?;
+        let (number, _) = parts.find(|(_, role)| *role != Role::Needed)?;
         let hunk = hunks.get(*number)?;
         Some((hunk.file.clone(), hunk.new.first))
     });

@@ -25,7 +25,7 @@ use super::shared;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::counted;
-pub use blame::{Accused, Blame, Role, prepare as prepare_blame};
+pub use blame::{Accused, Blame, prepare as prepare_blame};
 pub use campaign::{Campaign, Part, blames, identity};
 pub use compare::Ready;
 pub use journal::Journal;

@@ -8,9 +8,10 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Golden, Shown};
+use parallax_engine::diverge::triage::{Class, Shown};
 use parallax_engine::diverge::walk::{Both, Place, Version};
 use parallax_engine::diverge::{Summary, Versions};
+use parallax_engine::scenario::Golden;
 
 use super::source::Places;
 use crate::console::Palette;

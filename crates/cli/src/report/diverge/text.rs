@@ -6,9 +6,9 @@ use std::fmt::Write as _;
 use parallax_engine::compare::{Difference, Line, end_in_words};
 use parallax_engine::diverge::Summary;
 use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Golden, Shown};
+use parallax_engine::diverge::triage::{Class, Shown};
 use parallax_engine::diverge::walk::{Place, Version};
-use parallax_engine::scenario::{Bytes, Scenario};
+use parallax_engine::scenario::{Bytes, Golden, Scenario};
 
 use super::{DivergeReport, PlacesOfBoth, headline};
 use crate::console::{Palette, printable, shorten, width};

@@ -5,7 +5,7 @@ use parallax_engine::diverge::triage;
 use parallax_engine::finding::Problem as Seen;
 use parallax_project::accepted::Accepted as Entry;
 use parallax_report::model::{
-    Accepted, Class, Difference, DifferenceLine, Finding, Golden, Guilty, Problem, Role,
+    Accepted, Class, Difference, DifferenceLine, Finding, Guilty, Problem, Role,
 };
 use parallax_scenario::Bytes;
 use parallax_store::hash;
@@ -75,11 +75,7 @@ fn of(
         .flat_map(|blame| &blame.hunks)
         .map(|(hunk, role)| Guilty {
             hunk: *hunk,
-            role: match role {
-                diverge::Role::Guilty => Role::Guilty,
-                diverge::Role::Builds => Role::Needed,
-                diverge::Role::Open => Role::Open,
-            },
+            role: *role,
         })
         .collect();
     let of_problem = problems
@@ -117,7 +113,7 @@ fn of(
         hunks,
         hunks_minimal: blame.is_some_and(|blame| blame.is_minimal),
         parting: parted,
-        golden: shown.golden.map(golden),
+        golden: shown.golden,
         count: cluster.count,
         seconds: cluster.seconds,
         ..Finding::default()
@@ -138,14 +134,6 @@ fn class(class: triage::Class) -> Class {
         triage::Class::Difference | triage::Class::Silent => Class::Difference,
         triage::Class::Both => Class::Both,
         triage::Class::Fixed => Class::Fixed,
-    }
-}
-
-fn golden(golden: triage::Golden) -> Golden {
-    match golden {
-        triage::Golden::Regression => Golden::Regression,
-        triage::Golden::Unclear => Golden::Unclear,
-        triage::Golden::Intended => Golden::Intended,
     }
 }
 

@@ -10,12 +10,12 @@ use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::diverge::walk::{Both, Place, Version};
 use parallax_engine::diverge::{Summary, Versions};
 use parallax_project::Hunk;
-use parallax_report::model::Parting;
+use parallax_report::model::{Parting, Role};
 use serde_json::{Value, json};
 
 use super::sarif::{at, fingerprint, properties, rule};
 use super::{PlacesOfBoth, headline_with, json as document, message_with};
-use crate::commands::diverge::{Blame, Role};
+use crate::commands::diverge::Blame;
 use crate::commands::versions::{Pair, Touching};
 use crate::report::document::Document;
 use crate::report::sarif::{self, Log, Spot};
@@ -81,7 +81,7 @@ impl<'a> ProjectReport<'a> {
         let mut list: Vec<_> = parts
             .filter_map(|(number, role)| Some((hunks.get(*number)?, *role)))
             .collect();
-        list.sort_by_key(|(_, role)| *role == Role::Builds);
+        list.sort_by_key(|(_, role)| *role == Role::Needed);
         list
     }
 }
@@ -229,7 +229,7 @@ fn sarif_of(
     let spot = |(hunk, role): &(&Hunk, Role)| {
         let message = match role {
             Role::Guilty => "without this hunk there is no difference",
-            Role::Builds => "without this hunk the others do not build",
+            Role::Needed => "without this hunk the others do not build",
             Role::Open => "this hunk may be needed for the difference",
         };
         Spot {

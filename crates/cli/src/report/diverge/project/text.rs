@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use parallax_engine::diverge::clusters::Cluster;
 use parallax_engine::explore::Ended;
 use parallax_project::Hunk;
+use parallax_report::model::Role;
 
 use super::{Finding, Program, ProjectReport, headline};
-use crate::commands::diverge::Role;
 use crate::console::{Palette, printable, shorten, width};
 use crate::report::diverge::text::{rows, section, silent_places, verdict};
 use crate::report::search::Sheet;
@@ -147,9 +147,7 @@ fn guilty(text: &mut String, report: &ProjectReport<'_>, finding: &Finding<'_>) 
     for (hunk, role) in hunks.iter().take(MOST_HUNKS) {
         let title = match role {
             Role::Guilty if all == 1 => "comes from the only hunk",
-            Role::Guilty => "comes from",
-            Role::Builds => "which needs",
-            Role::Open => "may come from",
+            role => role.in_words(),
         };
         let place = format!("{}:{}", hunk.file, hunk.new.first.max(1));
         let _ = writeln!(text, "  {} {}", Palette.dim(title), Palette.place(&place));
