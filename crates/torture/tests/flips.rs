@@ -2,30 +2,12 @@
 //!
 //! Needs the release binaries of `make build` (`PARALLAX` names another one).
 
+mod support;
+
 use parallax_torture::flips::{Flips, explore_generated};
-use parallax_torture::trial::Tool;
-use std::path::PathBuf;
+use support::tool;
 
 const SHARE: u64 = 2;
-
-fn tool() -> Tool {
-    let parallax = std::env::var_os("PARALLAX").map_or_else(
-        || {
-            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-                || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-                PathBuf::from,
-            );
-            target.join("release/parallax")
-        },
-        PathBuf::from,
-    );
-    let shown = parallax.display();
-    assert!(
-        parallax.exists(),
-        "{shown} is missing: run `make build` first"
-    );
-    Tool::new(parallax)
-}
 
 #[test]
 #[ignore = "takes minutes where programs compute with floating point; `make flips` has all of it"]

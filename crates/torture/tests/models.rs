@@ -2,33 +2,19 @@
 //!
 //! Needs the release binaries of `make build` (`PARALLAX` names another one).
 
+mod support;
+
 use parallax_torture::models::case::Case;
 use parallax_torture::models::families::{self, Family};
 use parallax_torture::models::run::{Failure, Plan, run};
 use parallax_torture::rng::Rng;
-use parallax_torture::trial::Tool;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use support::tool;
 
 /// Cases of each family.
 const SHARE: u64 = 300;
-
-fn tool() -> Tool {
-    let parallax = match std::env::var_os("PARALLAX") {
-        Some(path) => PathBuf::from(path),
-        None => {
-            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-                || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-                PathBuf::from,
-            );
-            target.join("release/parallax")
-        }
-    };
-    let parallax = std::fs::canonicalize(&parallax)
-        .unwrap_or_else(|_| panic!("{}: run `make build` first", parallax.display()));
-    Tool::new(parallax)
-}
 
 fn try_family(family: &Family, cases: u64) -> Result<(), Failure> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))

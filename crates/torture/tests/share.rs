@@ -2,30 +2,13 @@
 //!
 //! Needs the release binaries of `make build` (`PARALLAX` names another one).
 
+mod support;
+
 use parallax_torture::campaign::{self, Origin, Plan, Progress};
-use parallax_torture::trial::Tool;
 use std::path::PathBuf;
+use support::tool;
 
 const SHARE: u64 = 15;
-
-fn tool() -> Tool {
-    let parallax = match std::env::var_os("PARALLAX") {
-        Some(path) => PathBuf::from(path),
-        None => {
-            let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(
-                || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../target"),
-                PathBuf::from,
-            );
-            target.join("release/parallax")
-        }
-    };
-    assert!(
-        parallax.exists(),
-        "{} is missing: run `make build` first",
-        parallax.display()
-    );
-    Tool::new(parallax)
-}
 
 fn try_share(origin: Origin, seed: u64) {
     let plan = Plan {

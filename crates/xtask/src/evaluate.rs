@@ -5,6 +5,7 @@
 //! was, as long as tool and time are the same.
 
 use crate::coreutils::Place;
+use crate::cpu;
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -86,7 +87,7 @@ fn explore(place: &Place, program: &str, output: &Path, seconds: u64) -> Result<
     let _ = fs::remove_dir_all(output);
     // What was not finished is remembered below the current directory.
     let folder = output.parent().context("no folder")?;
-    let before = children_cpu();
+    let before = cpu::of_children();
     let result = place
         .command(place.parallax())
         .arg("explore")
@@ -107,21 +108,9 @@ fn explore(place: &Place, program: &str, output: &Path, seconds: u64) -> Result<
     Ok(Kept {
         tool: place.tool_key().to_owned(),
         time: seconds,
-        cpu: children_cpu() - before,
+        cpu: cpu::of_children() - before,
         report: serde_json::from_slice(&result.stdout)?,
     })
-}
-
-/// CPU seconds of all children that have ended, and of theirs: on a busy machine the clock tells little.
-fn children_cpu() -> f64 {
-    // SAFETY: all zeros is a valid `rusage`, and the call only writes to it.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }
 
 fn row(program: &str, kept: &Kept) -> Result<Row> {

@@ -8,6 +8,7 @@
 pub mod bench;
 pub mod commands;
 pub mod coreutils;
+mod cpu;
 pub mod evaluate;
 pub mod flips;
 pub mod recording;

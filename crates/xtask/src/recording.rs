@@ -4,6 +4,7 @@
 //! user waits for; CPU time is everything that took part, the recorder included.
 
 use crate::coreutils::{Place, processors};
+use crate::cpu;
 use crate::suite;
 use anyhow::{Context, Result, ensure};
 use std::collections::BTreeSet;
@@ -98,7 +99,7 @@ fn run(place: &Place, tests: &[String], is_recorded: bool) -> Result<(Taken, BTr
             command
         }
     };
-    let (started, before) = (Instant::now(), cpu_of_children());
+    let (started, before) = (Instant::now(), cpu::of_children());
     command
         .stdin(Stdio::null())
         .stdout(output.try_clone()?)
@@ -107,7 +108,7 @@ fn run(place: &Place, tests: &[String], is_recorded: bool) -> Result<(Taken, BTr
         .context("running coreutils' tests")?;
     let taken = Taken {
         clock: started.elapsed().as_secs_f64(),
-        cpu: cpu_of_children() - before,
+        cpu: cpu::of_children() - before,
     };
     let text = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
     let is_result = |line: &&str| {
@@ -132,16 +133,4 @@ fn scenarios(place: &Place) -> Result<String> {
     ensure!(output.status.success(), "parallax scenarios failed");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok(text.lines().last().unwrap_or_default().to_owned())
-}
-
-/// CPU seconds of children that have ended, and of theirs.
-fn cpu_of_children() -> f64 {
-    // SAFETY: plain data, filled in by the call.
-    let usage = unsafe {
-        let mut usage: libc::rusage = std::mem::zeroed();
-        libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage);
-        usage
-    };
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -3,6 +3,7 @@
 //! Per core: by CPU time of everything that takes part (engine, sandbox, program), because on a busy machine the clock says
 //! little. The clock's rate is shown beside it.
 
+use crate::cpu;
 use anyhow::{Result, ensure};
 use parallax_engine::execute::Settings;
 use parallax_engine::replay::{Build, Replayer, Subject};
@@ -50,7 +51,7 @@ fn measure(program: &Path, scenario: &Scenario, runs: u32) -> Result<(f64, f64)>
         build: Build::Plain,
         program: program.to_owned(),
     };
-    let (before, started) = (cpu_seconds(), Instant::now());
+    let (before, started) = (cpu::of_all(), Instant::now());
     let mut replayer = Replayer::new(subject, &Settings::default())?;
     for _ in 0..runs {
         let seen = replayer.run(scenario)?;
@@ -63,21 +64,6 @@ fn measure(program: &Path, scenario: &Scenario, runs: u32) -> Result<(f64, f64)>
     }
     // The sandbox's time counts when it has ended.
     drop(replayer);
-    let (cpu, wall) = (cpu_seconds() - before, started.elapsed().as_secs_f64());
+    let (cpu, wall) = (cpu::of_all() - before, started.elapsed().as_secs_f64());
     Ok((cpu / f64::from(runs), wall / f64::from(runs)))
-}
-
-/// Of this process and its children that have ended.
-fn cpu_seconds() -> f64 {
-    let seconds = |time: libc::timeval| time.tv_sec as f64 + time.tv_usec as f64 / 1e6;
-    let used = |who| {
-        // SAFETY: plain data, filled in by the call.
-        let usage = unsafe {
-            let mut usage: libc::rusage = std::mem::zeroed();
-            libc::getrusage(who, &mut usage);
-            usage
-        };
-        seconds(usage.ru_utime) + seconds(usage.ru_stime)
-    };
-    used(libc::RUSAGE_SELF) + used(libc::RUSAGE_CHILDREN)
 }
