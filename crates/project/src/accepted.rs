@@ -64,8 +64,8 @@ pub fn read(root: &Path) -> Result<Vec<Accepted>, AcceptedError> {
     Ok(file.accepted)
 }
 
-/// Adds an entry; the path of the file.
-pub fn add(root: &Path, entry: &Accepted) -> Result<PathBuf, AcceptedError> {
+/// Adds entries, all or none; the path of the file.
+pub fn add(root: &Path, entries: &[Accepted]) -> Result<PathBuf, AcceptedError> {
     let path = root.join(FILE_NAME);
     let io_error = |error| AcceptedError::Io {
         path: path.clone(),
@@ -79,12 +79,14 @@ pub fn add(root: &Path, entry: &Accepted) -> Result<PathBuf, AcceptedError> {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }
-    let body = toml::to_string(entry).map_err(|error| AcceptedError::Form {
-        path: path.clone(),
-        message: error.to_string(),
-    })?;
-    text.push_str("\n[[accepted]]\n");
-    text.push_str(&body);
+    for entry in entries {
+        let body = toml::to_string(entry).map_err(|error| AcceptedError::Form {
+            path: path.clone(),
+            message: error.to_string(),
+        })?;
+        text.push_str("\n[[accepted]]\n");
+        text.push_str(&body);
+    }
     let folder = tempfile::NamedTempFile::new_in(root).map_err(io_error)?;
     fs::write(folder.path(), text).map_err(io_error)?;
     // Who reads it while it is written sees the old or the new one; others may read it, as they may other sources.
@@ -117,13 +119,14 @@ mod tests {
     fn what_was_added_is_read_and_what_was_there_stays() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(read(folder.path()).unwrap(), []);
-        let path = add(folder.path(), &entry("difference-1")).unwrap();
+        let path = add(folder.path(), &[entry("difference-1")]).unwrap();
         let mut text = fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("# Differences"));
         text.push_str("# a remark without a newline");
         fs::write(&path, text).unwrap();
-        add(folder.path(), &entry("difference-2")).unwrap();
-        let expected = [entry("difference-1"), entry("difference-2")];
+        let more = [entry("difference-2"), entry("difference-3")];
+        add(folder.path(), &more).unwrap();
+        let expected = [&[entry("difference-1")], &more[..]].concat();
         assert_eq!(read(folder.path()).unwrap(), expected);
         let text = fs::read_to_string(&path).unwrap();
         assert!(text.contains("# a remark without a newline\n"));

@@ -1,11 +1,13 @@
 //! The verdict in a sentence, the same in every form.
 
+use std::fmt::Write as _;
+
 use crate::model::{Class, Finding, PatchReport, Verdict};
 use crate::words::{counted, show_count};
 
-/// `1 error that the patch brings, 2 changes of behaviour`.
+/// `1 error in the new version, 2 changes of behaviour (5 findings)`: different things, and findings if there are more of these.
 pub fn sentence(report: &PatchReport) -> String {
-    let count = report.count();
+    let count = report.count_things();
     let mut parts = Vec::new();
     if count.errors > 0 {
         let errors = counted(count.errors, "error");
@@ -36,7 +38,13 @@ pub fn sentence(report: &PatchReport) -> String {
     if count.accepted > 0 {
         parts.push(format!("{} accepted", show_count(count.accepted)));
     }
-    parts.join(", ")
+    let mut sentence = parts.join(", ");
+    let findings = report.findings.len();
+    if report.groups().len() < findings {
+        let findings = counted(findings as u64, "finding");
+        let _ = write!(sentence, " ({findings})");
+    }
+    sentence
 }
 
 fn was(count: u64) -> &'static str {
@@ -102,7 +110,12 @@ pub fn title(found: &Finding) -> String {
     parts.join(", ")
 }
 
-/// Likewise, with the guilty hunk, which tells findings of one title apart.
+/// The command that says of a finding that it is intended, with further options.
+pub fn accept(found: &Finding, options: &str) -> String {
+    format!("parallax accept {}{options} --because \"…\"", found.id)
+}
+
+/// What a finding is, with the guilty hunk, which tells findings of one title apart.
 pub fn title_and_place(report: &PatchReport, found: &Finding) -> String {
     let title = title(found);
     match report.hunks(found).first() {

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use crate::beside::{self, Row};
 use crate::given::{ending, inputs};
 use crate::headline;
-use crate::model::{Finding, Level, PatchReport, Role, State, Target, Verdict};
+use crate::model::{Finding, Group, Level, PatchReport, Role, State, Target, Verdict};
 use crate::paste;
 use crate::words::{counted, printable, shorten, show_command, show_loss, show_seconds, spans};
 
@@ -20,6 +20,7 @@ const RESERVE: usize = 512;
 const MOST_ROWS: usize = 40;
 const MOST_COLUMNS: usize = 200;
 const MOST_TARGETS: usize = 50;
+const MOST_ALIKE: usize = 20;
 
 /// At most [`LIMIT`] bytes.
 pub fn render(report: &PatchReport) -> String {
@@ -30,12 +31,11 @@ pub fn render(report: &PatchReport) -> String {
 pub fn render_within(report: &PatchReport, limit: usize) -> String {
     let mut text = top(report);
     let room = limit.saturating_sub(RESERVE);
-    let ranked = report.ranked();
     let mut left_out = 0;
-    for found in &ranked {
-        let block = finding(report, found);
+    for group in report.groups() {
+        let block = finding(report, &group);
         if text.len() + block.len() > room {
-            left_out += 1;
+            left_out += group.size() as u64;
         } else {
             text.push_str(&block);
         }
@@ -95,7 +95,9 @@ fn top(report: &PatchReport) -> String {
     text
 }
 
-fn finding(report: &PatchReport, found: &Finding) -> String {
+/// Findings that are one thing: the first whole, then a list of the others.
+fn finding(report: &PatchReport, group: &Group<'_>) -> String {
+    let found = group.first;
     let mark = match report.level(found) {
         Level::Error => "🔴",
         Level::Warning => "🟡",
@@ -157,14 +159,31 @@ fn finding(report: &PatchReport, found: &Finding) -> String {
         fenced(&mut text, "sh", &found.replay);
     }
     if found.fails(false) && !found.id.is_empty() {
-        let _ = writeln!(
-            text,
-            "If it is intended: {}",
-            code(&format!("parallax accept {} --because \"…\"", found.id))
-        );
+        let accept = |more: &str| code(&headline::accept(found, more));
+        let _ = writeln!(text, "If it is intended: {}", accept(""));
+        if !group.alike.is_empty() {
+            let _ = writeln!(text, "\nWith all that follow: {}", accept(" --alike"));
+        }
     }
+    alike(&mut text, group);
     text.push_str("\n</details>\n");
     text
+}
+
+/// Other inputs that show it.
+fn alike(text: &mut String, group: &Group<'_>) {
+    if group.alike.is_empty() {
+        return;
+    }
+    let many = counted(group.alike.len() as u64, "other finding");
+    let _ = writeln!(text, "\n{many} of this kind from the same change:\n");
+    for found in group.alike.iter().take(MOST_ALIKE) {
+        let command = shorten(&paste::line(&found.command, &found.scenario), MOST_COLUMNS);
+        let _ = writeln!(text, "- {} {}", code(&found.id), code(&command));
+    }
+    if group.alike.len() > MOST_ALIKE {
+        let _ = writeln!(text, "- {} more", group.alike.len() - MOST_ALIKE);
+    }
 }
 
 fn input(text: &mut String, found: &Finding) {

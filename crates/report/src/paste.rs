@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use parallax_scenario::{Scenario, Sink};
 
 use crate::given::shell_word;
+use crate::words::show_command;
 
 /// Larger inputs are no help on a screen; they are replayed from the store.
 const MOST_BYTES: usize = 1024;
@@ -50,6 +51,14 @@ pub fn commands(command: &str, scenario: &Scenario) -> Option<Vec<String>> {
     }
     lines.push(last);
     Some(lines)
+}
+
+/// Likewise in one line, for lists. Of what is too much for that, the command line with a sign that there is more.
+pub fn line(command: &str, scenario: &Scenario) -> String {
+    match commands(command, scenario) {
+        Some(lines) => lines.join("; "),
+        None => format!("{} …", show_command(command)),
+    }
 }
 
 fn is_simple(scenario: &Scenario) -> bool {

@@ -140,6 +140,21 @@ fn nothing_from_outside_is_markup() {
 }
 
 #[test]
+fn what_is_one_thing_is_open_once_and_its_other_inputs_are_folded() {
+    let page = render(&sample::repeated());
+    let cards: Vec<&str> = page
+        .lines()
+        .filter(|line| line.contains("data-class=\"difference\" id="))
+        .collect();
+    let is_open = |line: &&&str| line.contains(" open>");
+    assert_eq!(cards.iter().filter(is_open).count(), 1, "{cards:?}");
+    let likewise = |line: &&&str| line.contains("likewise: <code>printf ");
+    assert_eq!(cards.iter().filter(likewise).count(), 2, "{cards:?}");
+    assert_eq!(page.matches("difference-77aa01bc --alike").count(), 1);
+    assert_eq!(page.matches("--alike").count(), 1);
+}
+
+#[test]
 fn every_changed_line_has_the_colour_of_its_state() {
     let page = render(&sample::report());
     let row = |number: u32| {

@@ -20,6 +20,31 @@ fn everything_is_shown_to_who_asks_for_it() {
 }
 
 #[test]
+fn what_is_one_thing_is_shown_once_with_a_line_for_each_further_input() {
+    let text = shown(&sample::repeated(), 100, false);
+    let (top, _) = text.split_once('\n').unwrap();
+    assert!(
+        top.ends_with("1 error in the new version, 1 change of behaviour, 1 error that was there before, 1 accepted (6 findings)"),
+        "{top}"
+    );
+    let from = text.find("Behaviour that the patch changes").unwrap();
+    let to = text.find("Errors that were there before").unwrap();
+    insta::assert_snapshot!(&text[from..to]);
+    let all = shown(&sample::repeated(), 100, true);
+    assert_eq!(all.matches("field: stdout differs").count(), 3, "{all}");
+}
+
+#[test]
+fn the_text_of_a_hunk_is_shown_once() {
+    let mut report = sample::report();
+    let hunks = report.findings[3].hunks.clone();
+    report.findings[2].hunks = hunks;
+    let text = shown(&report, 100, false);
+    assert_eq!(text.matches("+     if (wanted < 0)").count(), 1, "{text}");
+    assert!(text.contains("comes from src/field.c:24 (see 1)"), "{text}");
+}
+
+#[test]
 fn a_narrow_terminal_has_old_above_new() {
     let text = shown(&sample::report(), 60, false);
     insta::assert_snapshot!(text);

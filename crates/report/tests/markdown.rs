@@ -15,6 +15,17 @@ fn a_patch_that_passes_is_short() {
 }
 
 #[test]
+fn what_is_one_thing_is_explained_once() {
+    let text = render(&sample::repeated());
+    let summaries = text.matches("stdout differs").count();
+    assert_eq!(summaries, 1, "{text}");
+    let more = "2 other findings of this kind from the same change:\n\n- `difference-77aa01b1` `printf '\\t\\t\\t\\t\\n' | src/field -w`\n- `difference-77aa01b0` ";
+    assert!(text.contains(more), "{text}");
+    let all = "`parallax accept difference-77aa01bc --alike --because \"…\"`";
+    assert!(text.contains(all), "{text}");
+}
+
+#[test]
 fn a_comment_is_never_too_long_and_says_what_was_left_out() {
     let mut report = sample::report();
     let one = report.findings[2].clone();
@@ -22,6 +33,8 @@ fn a_comment_is_never_too_long_and_says_what_was_left_out() {
         .map(|number| {
             let mut found = one.clone();
             found.id = format!("difference-{number}");
+            // Those of one hunk would be one thing.
+            found.hunks.clear();
             found
         })
         .collect();

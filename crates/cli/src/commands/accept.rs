@@ -1,8 +1,10 @@
 //! `parallax accept`: says that a difference between versions is as it should be, in a file that is reviewed like code.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use parallax_project::accepted::{self, Accepted, AcceptedError, FILE_NAME};
+use parallax_report::{PatchReport, kept};
 use parallax_store::KeptFinding;
 
 use super::project::ProjectArguments;
@@ -11,21 +13,31 @@ use crate::console::{self, Palette, printable};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Say that a finding is as it should be
+/// Say that findings are as they should be
 ///
-/// Adds it to parallax-accepted.toml at the top of the project, with the reason. Commit that file with the change:
+/// Adds them to parallax-accepted.toml at the top of the project, with the reason. Commit that file with the change:
 /// `parallax check` shows what is in it as accepted, and does not fail because of it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   parallax accept difference-1a2b3c4d --because \"lower bounds count from 1 now\"
+  parallax accept difference-1a2b3c4d --alike --because \"lower bounds count from 1 now\"
+  parallax accept difference-1a2b3c4d difference-5e6f7a8b --because \"messages name the field\"
   parallax accept --list
 
 Remove an entry from the file to take it back. `parallax check` names entries that it saw nothing of.")]
 pub struct Arguments {
-    /// The finding's name, as parallax check prints it, or enough of it
-    #[arg(required_unless_present = "list", conflicts_with = "list")]
-    finding: Option<String>,
+    /// The findings' names, as parallax check prints them, or enough of each
+    #[arg(
+        required_unless_present = "list",
+        conflicts_with = "list",
+        value_name = "FINDING"
+    )]
+    findings: Vec<String>,
+
+    /// Also those that the report of the last check lists with them: of the same kind, from the same change
+    #[arg(long, conflicts_with = "list")]
+    alike: bool,
 
     /// Why it is right so
     #[arg(long, value_name = "REASON", required_unless_present = "list")]
@@ -42,7 +54,7 @@ pub struct Arguments {
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let root = arguments.project.find()?.root;
     let known = accepted::read(&root)?;
-    let (Some(word), Some(because)) = (&arguments.finding, &arguments.because) else {
+    let Some(because) = &arguments.because else {
         console::print(&list(&known))?;
         return Ok(Exit::Clean);
     };
@@ -55,26 +67,81 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let store = stored::open_existing()?;
     let all = store.map(|store| store.findings(None)).transpose()?;
     let all = all.unwrap_or_default();
-    let finding = find(&all, word)?;
-    if let Some(entry) = known.iter().find(|entry| entry.finding == finding.id) {
-        let message = format!("{} is accepted already: {}", entry.finding, entry.because);
-        return Err(Failure::new(Exit::Usage, message)
-            .hint(format!("to say something else about it, edit {FILE_NAME}")));
-    }
-    let entry = Accepted {
+    let report = match arguments.alike {
+        true => Some(kept::load(&stored::directory())?.unwrap_or_default()),
+        false => None,
+    };
+    let chosen = choose(&all, &known, &arguments.findings, report.as_ref())?;
+    let entries = chosen.into_iter().map(|finding| Accepted {
         finding: finding.id.clone(),
         because: because.to_owned(),
         program: printable(&finding.program),
         message: finding.message.clone(),
+    });
+    let entries: Vec<Accepted> = entries.collect();
+    accepted::add(&root, &entries)?;
+    let mut text = String::new();
+    for entry in &entries {
+        let name = Palette.heading(&entry.finding);
+        let message = printable(entry.message.as_bytes());
+        let _ = writeln!(text, "accepted {name} ({}: {message})", entry.program);
+    }
+    let are = match entries.len() {
+        1 => "it is",
+        _ => "they are",
     };
-    accepted::add(&root, &entry)?;
-    console::print(&format!(
-        "accepted {} ({}: {})\nit is in {FILE_NAME}, to be committed with the change\n",
-        Palette.heading(&entry.finding),
-        entry.program,
-        printable(entry.message.as_bytes())
-    ))?;
+    let _ = writeln!(
+        text,
+        "{are} in {FILE_NAME}, to be committed with the change"
+    );
+    console::print(&text)?;
     Ok(Exit::Clean)
+}
+
+/// What is meant, each finding once, nothing of it accepted before. With a report, also what that shows as one thing with it.
+fn choose<'f>(
+    all: &'f [KeptFinding],
+    known: &[Accepted],
+    words: &[String],
+    report: Option<&PatchReport>,
+) -> Result<Vec<&'f KeptFinding>, Failure> {
+    let mut chosen: Vec<&KeptFinding> = Vec::new();
+    for word in words {
+        let finding = find(all, word)?;
+        match report {
+            Some(report) => chosen.extend(alike(all, finding, report)?),
+            None => chosen.push(finding),
+        }
+    }
+    let entry_of = |finding: &KeptFinding| known.iter().find(|entry| entry.finding == finding.id);
+    let accepted: Vec<&Accepted> = chosen.iter().copied().filter_map(entry_of).collect();
+    let mut names = BTreeSet::new();
+    chosen.retain(|finding| entry_of(finding).is_none() && names.insert(&finding.id));
+    // Of those that are alike, some may have been accepted by name.
+    let is_enough = report.is_some() && !chosen.is_empty();
+    match accepted.first() {
+        Some(entry) if !is_enough => {
+            let message = format!("{} is accepted already: {}", entry.finding, entry.because);
+            Err(Failure::new(Exit::Usage, message)
+                .hint(format!("to say something else about it, edit {FILE_NAME}")))
+        }
+        _ => Ok(chosen),
+    }
+}
+
+/// The findings that a report shows as one thing with this one, itself included.
+fn alike<'f>(
+    all: &'f [KeptFinding],
+    finding: &KeptFinding,
+    report: &PatchReport,
+) -> Result<Vec<&'f KeptFinding>, Failure> {
+    let alike = report.alike(&finding.id);
+    if alike.is_empty() {
+        let message = format!("{} is not in the report of the last check", finding.id);
+        return Err(Failure::new(Exit::Usage, message)
+            .hint("without --alike it is accepted alone; parallax check makes a new report"));
+    }
+    alike.into_iter().map(|one| find(all, &one.id)).collect()
 }
 
 /// The finding that a word names: whole, or the beginning of only one.
@@ -139,6 +206,7 @@ impl From<AcceptedError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parallax_report::model::{Finding, Guilty, Role};
     use parallax_scenario::Scenario;
     use parallax_store::State;
 
@@ -172,5 +240,61 @@ mod tests {
         assert!(find(&all, "diff").is_err());
         assert!(find(&all, "").is_err());
         assert!(find(&all, "regression").is_err());
+    }
+
+    /// The names of what is chosen by these words, or what is wrong.
+    fn chosen(
+        words: &[&str],
+        known: &[&str],
+        report: Option<&PatchReport>,
+    ) -> Result<Vec<String>, String> {
+        let all = ["one-1", "one-2", "one-3", "two-1"].map(named);
+        let known: Vec<Accepted> = known
+            .iter()
+            .map(|id| Accepted {
+                finding: (*id).to_owned(),
+                because: "it is so".to_owned(),
+                program: String::new(),
+                message: String::new(),
+            })
+            .collect();
+        let words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+        let chosen = choose(&all, &known, &words, report);
+        let chosen = chosen.map_err(|failure| failure.in_a_line())?;
+        Ok(chosen.iter().map(|finding| finding.id.clone()).collect())
+    }
+
+    #[test]
+    fn several_are_accepted_at_once_or_none() {
+        let found = chosen(&["two", "one-1", "two-1"], &[], None);
+        assert_eq!(found.unwrap(), ["two-1", "one-1"]);
+        let unknown = chosen(&["two", "three"], &[], None).unwrap_err();
+        assert!(unknown.contains("no finding \"three\""), "{unknown}");
+        let again = chosen(&["two", "one-1"], &["one-1"], None).unwrap_err();
+        assert!(again.contains("one-1 is accepted already"), "{again}");
+    }
+
+    #[test]
+    fn what_the_report_shows_as_one_thing_is_accepted_with_it() {
+        let of = |id: &str, hunk: usize| Finding {
+            id: id.to_owned(),
+            hunks: vec![Guilty {
+                hunk,
+                role: Role::Guilty,
+            }],
+            ..Finding::default()
+        };
+        let report = PatchReport {
+            findings: vec![of("one-1", 0), of("one-2", 0), of("two-1", 1)],
+            ..PatchReport::default()
+        };
+        let all = ["one-1", "one-2"];
+        assert_eq!(chosen(&["one-2"], &[], Some(&report)).unwrap(), all);
+        let rest = chosen(&["one-2"], &["one-2"], Some(&report));
+        assert_eq!(rest.unwrap(), ["one-1"]);
+        let again = chosen(&["one-2"], &all, Some(&report)).unwrap_err();
+        assert!(again.contains("accepted already"), "{again}");
+        let other = chosen(&["one-3"], &[], Some(&report)).unwrap_err();
+        assert!(other.contains("not in the report"), "{other}");
     }
 }

@@ -77,21 +77,22 @@ impl Shown {
     }
 }
 
-/// What messages say, whatever they quote: the words of the lines that differ.
+/// What messages say, whatever they quote and however often they say it: the words of each different line that differs.
 fn words_of(diff: &Diff) -> String {
-    let mut words: Vec<String> = Vec::new();
+    let mut lines: BTreeSet<String> = BTreeSet::new();
     for line in &diff.lines {
         let (mark, bytes) = match line {
             Line::Same(_) => continue,
-            Line::One(bytes) => ('-', bytes),
-            Line::Other(bytes) => ('+', bytes),
+            Line::One(bytes) => ("-", bytes),
+            Line::Other(bytes) => ("+", bytes),
         };
         let text = String::from_utf8_lossy(bytes);
         let is_word = |word: &&str| word.len() > 2 && word.chars().all(|c| c.is_ascii_lowercase());
-        words.push(mark.to_string());
-        words.extend(text.split_whitespace().filter(is_word).map(str::to_owned));
+        let mut words = vec![mark];
+        words.extend(text.split_whitespace().filter(is_word));
+        lines.insert(words.join(" "));
     }
-    words.join(" ")
+    Vec::from_iter(lines).join(" ")
 }
 
 fn identity(problem: &Problem) -> Identity {
@@ -335,5 +336,25 @@ impl Court {
                 new: new.ending,
             },
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::diff;
+
+    #[test]
+    fn a_message_is_the_same_however_often_it_comes_and_whatever_numbers_it_has() {
+        let added = |text: &str| words_of(&diff(b"", text.as_bytes()));
+        let once = added("field: no 2nd value here\n");
+        assert_eq!(added("field: no 3rd value here\n"), once);
+        assert_eq!(
+            added("field: no 2nd value here\nfield: no 7th value here\n"),
+            once
+        );
+        assert_ne!(added("field: no 2nd line here\n"), once);
+        let removed = words_of(&diff(b"field: no 2nd value here\n", b""));
+        assert_ne!(removed, once);
     }
 }

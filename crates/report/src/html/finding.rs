@@ -8,21 +8,47 @@ use super::escape::{block, code, escaped};
 use crate::beside::{self, Row};
 use crate::given::{ending, inputs};
 use crate::headline;
-use crate::model::{Class, Finding, Hunk, Level, PatchReport, Role, Step};
+use crate::model::{Class, Finding, Group, Hunk, Level, PatchReport, Role, Step};
 use crate::paste;
 use crate::words::{counted, shorten, show_command, show_seconds};
 
 /// Rows of an output, and columns of an input, that are shown.
 const MOST_ROWS: usize = 400;
 const MOST_COLUMNS: usize = 2000;
+/// Columns of an input that is the name of a card.
+const MOST_NAME: usize = 100;
 
-pub fn card(page: &mut String, report: &PatchReport, found: &Finding) {
+/// Findings that are one thing: the first with what it is called, the others folded, with their inputs.
+pub fn cards(page: &mut String, report: &PatchReport, group: &Group<'_>) {
+    let found = group.first;
+    let name = format!(
+        "<b>{}</b>: {}",
+        escaped(&found.program),
+        escaped(&headline::title_and_place(report, found))
+    );
+    let is_open = found.fails(report.promise.is_some());
+    card(page, report, found, &name, is_open, !group.alike.is_empty());
+    for found in &group.alike {
+        let line = shorten(&paste::line(&found.command, &found.scenario), MOST_NAME);
+        let name = format!("likewise: {}", code(&line));
+        card(page, report, found, &name, false, false);
+    }
+}
+
+fn card(
+    page: &mut String,
+    report: &PatchReport,
+    found: &Finding,
+    title: &str,
+    is_open: bool,
+    has_alike: bool,
+) {
     let level = match report.level(found) {
         Level::Error => "error",
         Level::Warning => "warning",
         Level::Note => "note",
     };
-    let open = match found.fails(report.promise.is_some()) {
+    let open = match is_open {
         true => " open",
         false => "",
     };
@@ -33,11 +59,9 @@ pub fn card(page: &mut String, report: &PatchReport, found: &Finding) {
     let _ = writeln!(
         page,
         "<details class=\"card\" data-class=\"{}\" id=\"{}\"{open}><summary><span class=\"badge {level}\">{name}</span>\
-         <b>{}</b>: {}</summary>\n<div class=\"body\">\n<p>{}</p>",
+         {title}</summary>\n<div class=\"body\">\n<p>{}</p>",
         found.class.name(),
         escaped(&found.id),
-        escaped(&found.program),
-        escaped(&headline::title_and_place(report, found)),
         found.class.explained(),
     );
     remarks(page, found);
@@ -57,7 +81,7 @@ pub fn card(page: &mut String, report: &PatchReport, found: &Finding) {
         page.push_str("<h3>How this input was made from a test</h3>\n");
         chain(page, &found.steps);
     }
-    next(page, found);
+    next(page, found, has_alike);
     page.push_str("</div></details>\n");
 }
 
@@ -316,14 +340,18 @@ pub fn chain(page: &mut String, steps: &[Step]) {
 }
 
 /// What to do about it.
-fn next(page: &mut String, found: &Finding) {
+fn next(page: &mut String, found: &Finding, has_alike: bool) {
     let mut lines = Vec::new();
     if !found.replay.is_empty() {
         lines.push(found.replay.clone());
     }
     let may_be_intended = matches!(found.class, Class::Difference | Class::Regression);
     if may_be_intended && found.accepted.is_none() && !found.id.is_empty() {
-        lines.push(format!("parallax accept {} --because \"…\"", found.id));
+        lines.push(headline::accept(found, ""));
+        if has_alike {
+            let all = headline::accept(found, " --alike");
+            lines.push(format!("{all}  # with all that are likewise"));
+        }
     }
     if !lines.is_empty() {
         let _ = writeln!(

@@ -111,8 +111,8 @@ fn findings(page: &mut String, report: &PatchReport) {
         "<button type=\"button\" data-fold=\"open\" data-of=\"details[data-class]\">Unfold all</button>\
          <button type=\"button\" data-fold=\"close\" data-of=\"details[data-class]\">Fold all</button></div>\n",
     );
-    for found in ranked {
-        finding::card(page, report, found);
+    for group in report.groups() {
+        finding::cards(page, report, &group);
     }
     if !report.stale.is_empty() {
         let names: Vec<String> = report.stale.iter().map(|id| code(id)).collect();

@@ -4,31 +4,55 @@ use std::fmt::Write as _;
 
 use parallax_scenario::Ending;
 
+use super::origin::{self, Shown};
 use super::{Options, fold};
 use crate::beside::{self, Row};
 use crate::given::{ending, inputs};
 use crate::headline;
-use crate::model::{Class, Difference, Finding, Hunk, PatchReport, Role};
+use crate::model::{Class, Difference, Finding, Group, PatchReport};
 use crate::palette::Palette;
 use crate::paste;
 use crate::words::{counted, printable, shorten, show_command};
 
-/// Lines of an output, and of one side of a hunk, that are shown unless all are asked for.
+/// Lines of an output that are shown unless all are asked for.
 const MOST_LINES: usize = 8;
-/// Hunks of a finding.
-const MOST_HUNKS: usize = 3;
+/// Findings that are one thing with the one that is shown.
+const MOST_ALIKE: usize = 5;
 /// Below this many columns, old and new are shown one after the other.
 const NARROW: usize = 72;
 const INDENT: usize = 3;
 
-pub fn whole(
+/// Findings that are one thing: the first of them whole, the others a line each unless all is asked for.
+pub fn group<'r>(
     text: &mut String,
-    report: &PatchReport,
+    report: &'r PatchReport,
     options: Options,
-    found: &Finding,
-    number: Option<usize>,
+    group: &Group<'r>,
+    shown: &mut Shown<'r>,
 ) {
-    title(text, options, found, number);
+    shown.number += 1;
+    let number = format!("{:>2} ", shown.number);
+    text.push('\n');
+    whole(text, report, options, group, &number, shown);
+    if options.verbose {
+        for found in &group.alike {
+            text.push('\n');
+            whole(text, report, options, &Group::of(found), "   ", shown);
+        }
+    }
+}
+
+/// The first finding of a group, after `mark`.
+pub fn whole<'r>(
+    text: &mut String,
+    report: &'r PatchReport,
+    options: Options,
+    group: &Group<'r>,
+    mark: &str,
+    shown: &mut Shown<'r>,
+) {
+    let found = group.first;
+    title(text, options, found, mark);
     for problem in &found.problems {
         let message = printable(problem.message.as_bytes());
         if !found.message.contains(&message) {
@@ -50,22 +74,47 @@ pub fn whole(
     if has_origin || !found.replay.is_empty() {
         text.push('\n');
     }
-    hunks(text, report, options, found);
-    parting(text, options, found);
+    origin::hunks(text, report, options, found, shown);
+    origin::parting(text, options, found);
     if options.verbose || found.needs_several() {
-        interaction(text, found);
+        origin::interaction(text, found);
     }
     if options.verbose {
-        steps(text, options, found);
+        origin::steps(text, options, found);
     }
     row(text, "again:", &found.replay);
-    if matches!(found.class, Class::Difference | Class::Regression) && !found.id.is_empty() {
-        let accept = format!("parallax accept {} --because \"…\"", found.id);
-        row(text, "intended?", &accept);
+    if !options.verbose {
+        alike(text, options, group);
+    }
+    if !matches!(found.class, Class::Difference | Class::Regression) || found.id.is_empty() {
+        return;
+    }
+    row(text, "intended?", &headline::accept(found, ""));
+    if !group.alike.is_empty() {
+        row(text, "all of them?", &headline::accept(found, " --alike"));
     }
 }
 
-fn title(text: &mut String, options: Options, found: &Finding, number: Option<usize>) {
+/// Other inputs that show it, a line each: names are of about one length, so these come first.
+fn alike(text: &mut String, options: Options, group: &Group<'_>) {
+    if group.alike.is_empty() {
+        return;
+    }
+    let many = counted(group.alike.len() as u64, "other finding");
+    let all = format!("{many} of this kind from the same change:");
+    let _ = writeln!(text, "   {}", Palette.dim(&all));
+    for found in group.alike.iter().take(MOST_ALIKE) {
+        let room = options.width.saturating_sub(INDENT + 4 + found.id.len());
+        let command = shorten(&paste::line(&found.command, &found.scenario), room);
+        let _ = writeln!(text, "     {}  {command}", Palette.dim(&found.id));
+    }
+    if group.alike.len() > MOST_ALIKE {
+        let more = format!("… {} more: -v shows all", group.alike.len() - MOST_ALIKE);
+        let _ = writeln!(text, "     {}", Palette.dim(&more));
+    }
+}
+
+fn title(text: &mut String, options: Options, found: &Finding, mark: &str) {
     let title = headline::title(found);
     let message = match found.class {
         Class::Regression | Class::Error => Palette.bad(&title),
@@ -73,10 +122,7 @@ fn title(text: &mut String, options: Options, found: &Finding, number: Option<us
         Class::Fixed => Palette.good(&title),
     };
     let program = Palette.heading(&found.program);
-    let _ = match number {
-        Some(number) => writeln!(text, "{number:>2} {program}: {message}"),
-        None => writeln!(text, "{program}: {message}"),
-    };
+    let _ = writeln!(text, "{mark}{program}: {message}");
     if found.count > 1 {
         let more = format!(
             "{} show it, this is the smallest",
@@ -86,7 +132,7 @@ fn title(text: &mut String, options: Options, found: &Finding, number: Option<us
     }
 }
 
-fn indented(text: &mut String, options: Options, line: &str) {
+pub fn indented(text: &mut String, options: Options, line: &str) {
     for line in fold(line, options.width.saturating_sub(INDENT)) {
         let _ = writeln!(text, "   {}", Palette.dim(&line));
     }
@@ -258,132 +304,5 @@ fn stacked(text: &mut String, options: Options, row: &Row) {
             }
         }
         Row::Gap => {}
-    }
-}
-
-/// Where it comes from.
-fn hunks(text: &mut String, report: &PatchReport, options: Options, found: &Finding) {
-    let all = report.hunks(found);
-    let most = match options.verbose {
-        true => all.len(),
-        false => MOST_HUNKS,
-    };
-    for (hunk, role) in all.iter().take(most) {
-        let what = match role {
-            Role::Guilty if report.patch.hunks.len() == 1 => "comes from the only hunk,",
-            role => role.in_words(),
-        };
-        let place = format!("{}:{}", hunk.file, hunk.new.first.max(1));
-        let _ = writeln!(text, "   {} {}", Palette.dim(what), Palette.place(&place));
-        excerpt(text, options, hunk);
-    }
-    if all.len() > most {
-        let more = format!("and {}", counted((all.len() - most) as u64, "more hunk"));
-        let _ = writeln!(text, "   {}", Palette.dim(&more));
-    }
-    if !all.is_empty() && !found.hunks_minimal {
-        indented(
-            text,
-            options,
-            "there was no time to find out whether fewer hunks would do",
-        );
-    }
-}
-
-fn excerpt(text: &mut String, options: Options, hunk: &Hunk) {
-    let room = options.width.saturating_sub(14);
-    let most = match options.verbose {
-        true => usize::MAX,
-        false => MOST_LINES,
-    };
-    let mut side = |sign: &str, first: u32, lines: &[String]| {
-        for (line, number) in lines.iter().take(most).zip(first..) {
-            let line = shorten(&printable(line.as_bytes()), room);
-            let number = Palette.dim(&format!("{number:>6}"));
-            let _ = writeln!(text, "    {number} {sign} {line}");
-        }
-        if lines.len() > most {
-            let more = format!("… {}", counted((lines.len() - most) as u64, "more line"));
-            let _ = writeln!(text, "           {}", Palette.dim(&more));
-        }
-    };
-    side(&Palette.bad("-"), hunk.old.first, &hunk.removed);
-    side(&Palette.good("+"), hunk.new.first, &hunk.added);
-}
-
-/// Where the versions part, if the hunks do not say it already.
-fn parting(text: &mut String, options: Options, found: &Finding) {
-    let Some(parting) = &found.parting else {
-        return;
-    };
-    if !found.hunks.is_empty() && !options.verbose {
-        return;
-    }
-    let place = Palette.place(&format!("{}:{}", parting.file, parting.line));
-    let _ = writeln!(text, "   {} {place}", Palette.dim("the versions part at"));
-    let room = options.width.saturating_sub(9);
-    let sides = [
-        (Palette.bad("-"), &parting.old),
-        (Palette.good("+"), &parting.new),
-    ];
-    if parting.old == parting.new {
-        let line = parting.new.as_deref().unwrap_or_default();
-        let _ = writeln!(
-            text,
-            "       {}",
-            shorten(&printable(line.as_bytes()), room)
-        );
-        return;
-    }
-    for (sign, line) in sides {
-        if let Some(line) = line {
-            let line = shorten(&printable(line.as_bytes()), room);
-            let _ = writeln!(text, "     {sign} {line}");
-        }
-    }
-}
-
-fn interaction(text: &mut String, found: &Finding) {
-    let Some(interaction) = &found.interaction else {
-        return;
-    };
-    let what = match found.needs_several() {
-        true => "needs all of these changes, in this order:",
-        false => "ran these changes, in this order:",
-    };
-    let _ = writeln!(text, "   {}", Palette.dim(what));
-    for (file, line, source) in &interaction.sequence {
-        let place = Palette.place(&format!("{file}:{line}"));
-        let _ = writeln!(text, "     {place}  {}", printable(source.as_bytes()));
-    }
-    if let Some(judgement) = &interaction.judgement {
-        let _ = writeln!(text, "   {} {judgement}", Palette.dim("this is a case of"));
-    }
-    if found.needs_several() {
-        let rests = format!(
-            "none of {} that leave one of them out shows it",
-            counted(interaction.inputs, "input")
-        );
-        let _ = writeln!(text, "   {}", Palette.dim(&rests));
-    }
-}
-
-/// How the input was made.
-fn steps(text: &mut String, options: Options, found: &Finding) {
-    if !found.steps.is_empty() {
-        let _ = writeln!(
-            text,
-            "   {}",
-            Palette.dim("how this input was made from a test")
-        );
-    }
-    let room = options.width.saturating_sub(8);
-    for (number, step) in (1..).zip(&found.steps) {
-        let mut line = step.what.clone();
-        if let Some(file) = &step.file {
-            let _ = write!(line, " at {file}:{}  {}", step.line, step.text);
-        }
-        let line = shorten(&printable(line.as_bytes()), room);
-        let _ = writeln!(text, "   {number:>3}. {line}");
     }
 }

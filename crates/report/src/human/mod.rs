@@ -5,11 +5,12 @@
 
 mod finding;
 mod lines;
+mod origin;
 
 use std::fmt::Write as _;
 
 use crate::headline;
-use crate::model::{Class, Finding, PatchReport, Verdict};
+use crate::model::{Class, Finding, Group, PatchReport, Verdict};
 use crate::palette::Palette;
 use crate::words::{counted, show_count, show_loss, show_seconds};
 
@@ -21,7 +22,7 @@ pub struct Options {
     pub verbose: bool,
 }
 
-/// Findings of each class that are shown whole unless all are asked for.
+/// Different things of each class that are shown unless all are asked for.
 const MOST_FINDINGS: usize = 8;
 /// Functions that lost track of the input that are named.
 const MOST_LOSSES: usize = 6;
@@ -30,14 +31,15 @@ const MOST_LOSSES: usize = 6;
 pub fn render(report: &PatchReport, options: Options) -> String {
     let mut text = String::new();
     top(&mut text, report);
-    let ranked = report.ranked();
-    let mut number = 0;
+    let groups = report.groups();
+    let mut shown = origin::Shown::default();
     for class in Class::ALL {
-        let is_shown = |found: &&&Finding| found.class == class && found.accepted.is_none();
-        let list: Vec<&Finding> = ranked.iter().filter(is_shown).copied().collect();
-        section(&mut text, report, options, class, &list, &mut number);
+        let is_shown =
+            |group: &&Group<'_>| group.first.class == class && group.first.accepted.is_none();
+        let list: Vec<&Group<'_>> = groups.iter().filter(is_shown).collect();
+        section(&mut text, report, options, class, &list, &mut shown);
     }
-    accepted(&mut text, report, &ranked);
+    accepted(&mut text, report);
     lines::coverage(&mut text, report, options);
     foot(&mut text, report, options);
     text
@@ -46,7 +48,8 @@ pub fn render(report: &PatchReport, options: Options) -> String {
 /// One finding, as it is among others.
 pub fn one(report: &PatchReport, options: Options, found: &Finding) -> String {
     let mut text = String::new();
-    finding::whole(&mut text, report, options, found, None);
+    let shown = &mut origin::Shown::default();
+    finding::whole(&mut text, report, options, &Group::of(found), "", shown);
     text
 }
 
@@ -76,38 +79,36 @@ fn top(text: &mut String, report: &PatchReport) {
 }
 
 /// All findings of a class.
-fn section(
+fn section<'r>(
     text: &mut String,
-    report: &PatchReport,
+    report: &'r PatchReport,
     options: Options,
     class: Class,
-    list: &[&Finding],
-    number: &mut usize,
+    list: &[&Group<'r>],
+    shown: &mut origin::Shown<'r>,
 ) {
     if list.is_empty() {
         return;
     }
     let _ = writeln!(text, "\n{}", Palette.heading(class.heading()));
-    let shown = match options.verbose {
+    let most = match options.verbose {
         true => list.len(),
         // What the patch did not bring is not what the reader came for.
         false if matches!(class, Class::Both | Class::Fixed) => 2,
         false => MOST_FINDINGS,
     };
-    for found in list.iter().take(shown) {
-        *number += 1;
-        text.push('\n');
-        finding::whole(text, report, options, found, Some(*number));
+    for group in list.iter().take(most) {
+        finding::group(text, report, options, group, shown);
     }
-    if list.len() > shown {
-        let more = (list.len() - shown) as u64;
+    if list.len() > most {
+        let more = (list.len() - most) as u64;
         let more = format!("{} more: -v shows all", show_count(more));
         let _ = writeln!(text, "\n   {}", Palette.dim(&more));
     }
 }
 
-fn accepted(text: &mut String, report: &PatchReport, ranked: &[&Finding]) {
-    let list = ranked.iter().filter_map(|found| {
+fn accepted(text: &mut String, report: &PatchReport) {
+    let list = report.ranked().into_iter().filter_map(|found| {
         let accepted = found.accepted.as_ref()?;
         Some((found, accepted))
     });

@@ -8,6 +8,7 @@
 
 mod coverage;
 mod finding;
+mod group;
 mod patch;
 mod target;
 mod verdict;
@@ -19,6 +20,7 @@ pub use finding::{
     Accepted, Class, Difference, DifferenceLine, Finding, Guilty, Interaction, Level, Parting,
     Problem, Role, Technique,
 };
+pub use group::Group;
 pub use parallax_scenario::Golden;
 pub use patch::{Hunk, Patch, Revision, SourceFile, Span};
 pub use target::{Skipped, State, Step, Target};

@@ -66,20 +66,29 @@ impl PatchReport {
     }
 
     pub fn count(&self) -> Count {
-        let mut count = Count::default();
-        for finding in &self.findings {
-            let place = match (finding.class, &finding.accepted) {
-                (_, Some(_)) => &mut count.accepted,
-                _ if is_intended(finding) => &mut count.intended,
-                (Class::Regression | Class::Error, _) => &mut count.errors,
-                (Class::Difference, _) => &mut count.differences,
-                (Class::Both, _) => &mut count.both,
-                (Class::Fixed, _) => &mut count.fixed,
-            };
-            *place += 1;
-        }
-        count
+        count(self.findings.iter())
     }
+
+    /// How many different things were found: likewise, but of several findings that are one thing only one counts.
+    pub fn count_things(&self) -> Count {
+        count(self.groups().iter().map(|group| group.first))
+    }
+}
+
+fn count<'f>(findings: impl Iterator<Item = &'f Finding>) -> Count {
+    let mut count = Count::default();
+    for finding in findings {
+        let place = match (finding.class, &finding.accepted) {
+            (_, Some(_)) => &mut count.accepted,
+            _ if is_intended(finding) => &mut count.intended,
+            (Class::Regression | Class::Error, _) => &mut count.errors,
+            (Class::Difference, _) => &mut count.differences,
+            (Class::Both, _) => &mut count.both,
+            (Class::Fixed, _) => &mut count.fixed,
+        };
+        *place += 1;
+    }
+    count
 }
 
 fn is_intended(finding: &Finding) -> bool {

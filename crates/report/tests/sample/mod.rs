@@ -418,6 +418,24 @@ pub fn report() -> PatchReport {
     }
 }
 
+/// A patch of whose changes one shows on three inputs.
+pub fn repeated() -> PatchReport {
+    let mut report = report();
+    let difference = report.findings.remove(2);
+    for (at, input) in ["a\tb\tc\n", "\t\t\t\t\n"].into_iter().enumerate() {
+        report.findings.push(Finding {
+            id: format!("difference-77aa01b{at}"),
+            scenario: Scenario {
+                stdin: input.into(),
+                ..difference.scenario.clone()
+            },
+            ..difference.clone()
+        });
+    }
+    report.findings.push(difference);
+    report
+}
+
 /// A patch that passes.
 pub fn clean() -> PatchReport {
     PatchReport {
