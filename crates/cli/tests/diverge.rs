@@ -434,3 +434,22 @@ fn a_run_that_is_compared_in_part_is_counted() {
         "{report:#}"
     );
 }
+
+#[test]
+fn differences_name_the_program_as_people_do() {
+    let source = |word: &str| {
+        let message = format!("fprintf(stderr, \"%s: {word} x\\n\", argv[0]);");
+        format!(
+            "#include <stdio.h>\nint main(int argc, char **argv) {{\n  if (getchar() == 'x')\n    {message}\n  return argc > 9;\n}}\n"
+        )
+    };
+    let versions = versions(&source("no"), &source("bad"));
+    let input = versions.stdin(b"x");
+    let options = ["--runs", "10", "--stdin", input];
+    let report = versions.compare(1, &options);
+    let differences = findings(&report, "difference")[0]["differences"].to_string();
+    support::assert_contains(&differences, &["\"prog: no x", "\"prog: bad x"]);
+    let words = [&["diverge", "old/prog", "new/prog"][..], &options].concat();
+    let (text, _) = versions.folder.expect(1, &words);
+    support::assert_contains(&text, &["- prog: no x", "+ prog: bad x"]);
+}

@@ -83,7 +83,7 @@ fn what_is_not_as_recorded_is_shown() {
         "exit 4",
         "exit 3",
         "- something else",
-        "+ {program}: word at {address}",
+        "+ prog: word at {address}",
         "different from recorded",
     ];
     assert_contains(&text, &parts);

@@ -15,7 +15,6 @@ use std::path::Path;
 use parallax_scenario::{Ending, Scenario};
 
 pub use template::{MARKS, Template, TemplateError};
-pub use write::replaced;
 
 /// What a test file is made of.
 #[derive(Clone, Copy, Debug)]

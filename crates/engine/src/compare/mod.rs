@@ -15,7 +15,8 @@ use crate::finding::signal_name;
 use crate::scenario::{Bytes, Ending};
 
 pub use lines::{Diff, Line, diff};
-pub use normalise::{Names, Window, normalise};
+pub use normalise::{Names, Window};
+use normalise::{named, normalise};
 
 /// Something that two runs did not do alike.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -64,7 +65,7 @@ pub struct Side<'a> {
     pub names: &'a Names,
 }
 
-/// All differences. `window` is the time in which both runs took place.
+/// All differences, in which the program has the name of the first run. `window` is the time in which both runs took place.
 pub fn compare(one: Side<'_>, other: Side<'_>, window: Window) -> Vec<Difference> {
     let mut found = Vec::new();
     let ends = [one, other].map(|side| (side.ending.exit, side.ending.signal));
@@ -72,13 +73,15 @@ pub fn compare(one: Side<'_>, other: Side<'_>, window: Window) -> Vec<Difference
         let [one, other] = [one, other].map(|side| end_in_words(side.ending));
         found.push(Difference::End { one, other });
     }
+    let names = [one.names, other.names].into_iter();
+    let name = names.filter_map(Names::in_short).next().unwrap_or_default();
     let lines = |one_text: &Bytes, other_text: &Bytes| {
         if one_text == other_text {
             return None;
         }
         let one = normalise(one_text, one.names, window);
         let other = normalise(other_text, other.names, window);
-        (one != other).then(|| diff(&one, &other))
+        (one != other).then(|| diff(&named(&one, &name), &named(&other, &name)))
     };
     let (one, other) = (one.ending, other.ending);
     found.extend(lines(&one.stdout, &other.stdout).map(Difference::Stdout));

@@ -24,6 +24,15 @@ pub struct Names {
     pub name: Vec<u8>,
 }
 
+impl Names {
+    /// What people call it.
+    pub fn in_short(&self) -> Option<Vec<u8>> {
+        let path = self.program.as_os_str().as_bytes();
+        let name = file_name(path).or_else(|| file_name(&self.name))?;
+        Some(name.strip_prefix(b"lt-").unwrap_or(&name).to_vec())
+    }
+}
+
 /// The time in which runs took place, in seconds since 1970: dates that a program prints from its clock, or from
 /// files that were just made, are in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +60,7 @@ impl Window {
     }
 }
 
-/// The text as any other run would have printed it.
+/// The text as any other run would have printed it. [`named`] makes it readable where it has the program's name.
 pub fn normalise(text: &[u8], names: &Names, window: Window) -> Vec<u8> {
     let mut text = rename(text, names);
     for rule in RULES.iter() {
@@ -65,7 +74,32 @@ pub fn normalise(text: &[u8], names: &Names, window: Window) -> Vec<u8> {
     text
 }
 
-const PROGRAM: &[u8] = b"{program}";
+/// Stands for the program, with a byte that no text has: what a program prints by itself is never taken for it.
+pub(super) const PROGRAM: &[u8] = b"\0{program}";
+
+/// A text in which the program has a name again, to be read by people.
+pub fn named(text: &[u8], name: &[u8]) -> Vec<u8> {
+    let mut named = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        match rest.strip_prefix(PROGRAM) {
+            Some(after) => {
+                named.extend(name);
+                rest = after;
+            }
+            None => {
+                named.push(rest[0]);
+                rest = &rest[1..];
+            }
+        }
+    }
+    named
+}
+
+fn file_name(path: &[u8]) -> Option<Vec<u8>> {
+    let path = Path::new(OsStr::from_bytes(path));
+    path.file_name().map(|name| name.as_bytes().to_vec())
+}
 
 /// Puts one name in the place of all that the program is called: its path anywhere, its bare name where programs name
 /// themselves.
@@ -79,11 +113,7 @@ fn rename(text: &[u8], names: &Names) -> Vec<u8> {
             text = replace_path(&text, path);
         }
     }
-    let base = |path: &[u8]| {
-        let path = Path::new(OsStr::from_bytes(path));
-        path.file_name().map(|name| name.as_bytes().to_vec())
-    };
-    let mut bases: Vec<Vec<u8>> = [base(path), base(&names.name)]
+    let mut bases: Vec<Vec<u8>> = [file_name(path), file_name(&names.name)]
         .into_iter()
         .flatten()
         .collect();

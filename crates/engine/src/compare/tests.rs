@@ -18,6 +18,12 @@ fn names() -> Names {
     }
 }
 
+/// With the program as the table has it.
+fn normalised(text: &[u8], names: &Names) -> String {
+    let text = named(&normalise(text, names, WINDOW), b"{program}");
+    String::from_utf8_lossy(&text).into_owned()
+}
+
 #[test]
 fn outputs_are_normalised_as_the_golden_table_says() {
     let mut cases = 0;
@@ -35,8 +41,7 @@ fn outputs_are_normalised_as_the_golden_table_says() {
                 before.strip_prefix("< ").expect(before),
                 after.strip_prefix("> ").expect(after),
             );
-            let found = normalise(before.as_bytes(), &names(), WINDOW);
-            let found = String::from_utf8_lossy(&found).into_owned();
+            let found = normalised(before.as_bytes(), &names());
             if found != after {
                 wrong.push_str(&format!("< {before}\n> {after}\n! {found}\n"));
             }
@@ -56,7 +61,7 @@ fn ending(stdout: &str, stderr: &str) -> Ending {
     }
 }
 
-fn parts(one: &Ending, other: &Ending) -> Vec<String> {
+fn differences(one: &Ending, other: &Ending) -> Vec<Difference> {
     let other_names = Names {
         program: "/elsewhere/.libs/lt-prog".into(),
         name: b"/elsewhere/.libs/lt-prog".to_vec(),
@@ -69,7 +74,11 @@ fn parts(one: &Ending, other: &Ending) -> Vec<String> {
         ending: other,
         names: &other_names,
     };
-    let found = compare(one, other, WINDOW);
+    compare(one, other, WINDOW)
+}
+
+fn parts(one: &Ending, other: &Ending) -> Vec<String> {
+    let found = differences(one, other);
     found.iter().map(Difference::part).collect()
 }
 
@@ -84,15 +93,32 @@ fn runs_that_differ_only_in_names_are_the_same() {
 }
 
 #[test]
+fn differences_have_the_programs_name_and_leave_alone_what_only_looks_like_a_mark() {
+    let one = ending("", "./prog: no {program}\n");
+    let other = ending("", "/elsewhere/.libs/lt-prog: no such {program}\n");
+    let lines = |one: &Ending, other: &Ending| -> Vec<Line> {
+        let found = differences(one, other);
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0].diff().unwrap().lines.clone()
+    };
+    assert_eq!(
+        lines(&one, &other),
+        [
+            Line::One("prog: no {program}\n".into()),
+            Line::Other("prog: no such {program}\n".into()),
+        ]
+    );
+}
+
+#[test]
 fn a_program_known_by_its_place_in_the_build_tree_is_known_by_every_path_to_it() {
     let names = Names {
         program: "src/prog".into(),
         name: b"prog".to_vec(),
     };
     let text = b"/tmp/parallax-work/src/prog: no\n../src/prog: no\nsrc/prog: no\nother-src/prog: no\nsrc/program: no\n";
-    let found = normalise(text, &names, WINDOW);
     assert_eq!(
-        String::from_utf8_lossy(&found),
+        normalised(text, &names),
         "{program}: no\n{program}: no\n{program}: no\nother-src/prog: no\nsrc/program: no\n"
     );
 }

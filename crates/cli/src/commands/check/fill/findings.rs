@@ -7,7 +7,6 @@ use parallax_project::accepted::Accepted as Entry;
 use parallax_report::model::{
     Accepted, Class, Difference, DifferenceLine, Finding, Guilty, Problem, Role,
 };
-use parallax_scenario::Bytes;
 use parallax_store::hash;
 
 use super::super::turns::Blames;
@@ -17,7 +16,6 @@ use crate::commands::versions::{Pair, Subject};
 use crate::failure::Failure;
 use crate::report::diverge::project::{message, parting, short};
 use crate::report::scenario::command_line;
-use crate::testfile::replaced;
 
 /// Lines around those that differ.
 const AROUND: usize = 2;
@@ -104,11 +102,7 @@ fn of(
         scenario: cluster.scenario.clone(),
         old: Some(shown.endings.old.clone()),
         new: Some(shown.endings.new.clone()),
-        differences: shown
-            .differences
-            .iter()
-            .map(|one| difference(name, one))
-            .collect(),
+        differences: shown.differences.iter().map(difference).collect(),
         problems,
         hunks,
         hunks_minimal: blame.is_some_and(|blame| blame.is_minimal),
@@ -148,18 +142,15 @@ fn problem(pair: &Pair, seen: &Seen) -> Problem {
     }
 }
 
-/// What is different, with the program's name where the comparison has put one for both versions.
-fn difference(program: &str, difference: &compare::Difference) -> Difference {
-    let name = program.rsplit('/').next().unwrap_or(program).as_bytes();
-    let named = |bytes: &Bytes| Bytes(replaced(bytes, b"{program}", name));
+fn difference(difference: &compare::Difference) -> Difference {
     let (old, new) = match difference {
         compare::Difference::End { one, other } => (one.clone(), other.clone()),
         _ => Default::default(),
     };
     let line = |line: &Line| match line {
-        Line::Same(bytes) => DifferenceLine::Same(named(bytes)),
-        Line::One(bytes) => DifferenceLine::Old(named(bytes)),
-        Line::Other(bytes) => DifferenceLine::New(named(bytes)),
+        Line::Same(bytes) => DifferenceLine::Same(bytes.clone()),
+        Line::One(bytes) => DifferenceLine::Old(bytes.clone()),
+        Line::Other(bytes) => DifferenceLine::New(bytes.clone()),
     };
     let around = difference.diff().map(|diff| diff.around(AROUND));
     let lines = around.into_iter().flatten();
