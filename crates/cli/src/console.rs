@@ -3,12 +3,14 @@
 //! Text is always made with styles; `anstream` takes them out where nobody can see them
 //! (no terminal, `NO_COLOR`).
 
+pub mod terminal;
+
 use std::io::{self, IsTerminal, Write as _};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
 pub use parallax_report::palette::Palette;
 pub use parallax_report::words::{printable, shorten};
@@ -32,14 +34,16 @@ fn write(mut out: impl io::Write, text: &str) -> io::Result<()> {
     }
 }
 
-/// Writes to standard error, above a live screen if there is one; if that fails there is nobody left to tell.
+/// Writes to standard error, above what moves there; if that fails there is nobody left to tell.
 pub fn print_error(text: &str) {
     let write = || {
         let _ = anstream::stderr().lock().write_all(text.as_bytes());
     };
-    match live() {
-        Some(live) => live.above(&write),
-        None => write(),
+    let line = moving().clone();
+    match (live(), line) {
+        (Some(live), _) => live.above(&write),
+        (None, Some(bar)) => bar.suspend(write),
+        (None, None) => write(),
     }
 }
 
@@ -62,9 +66,13 @@ pub trait Live: Send + Sync {
 
 /// How often what moves is drawn.
 const TICK: Duration = Duration::from_millis(200);
+/// And at most.
+const HERTZ: u8 = 20;
 
-/// Lines that move, on the terminal at the moment: of two of them one would stay behind.
-static LINES: AtomicUsize = AtomicUsize::new(0);
+/// Whether a line moves on the terminal at the moment: of two of them one would stay behind.
+static IS_MOVING: AtomicBool = AtomicBool::new(false);
+/// That line.
+static MOVING: Mutex<Option<ProgressBar>> = Mutex::new(None);
 
 /// A line that moves, as long as it lives; nothing to be seen where nobody looks, or where another one or a screen is.
 pub struct Line {
@@ -74,26 +82,21 @@ pub struct Line {
 
 impl Line {
     pub fn new(template: &str, total: Option<u64>) -> Line {
-        let is_free = || LINES.fetch_add(1, Ordering::Relaxed) == 0;
         let is_terminal = io::stderr().is_terminal() && live().is_none();
-        let is_shown = is_terminal && is_free();
-        if is_terminal && !is_shown {
-            LINES.fetch_sub(1, Ordering::Relaxed);
-        }
+        let is_shown = is_terminal && !IS_MOVING.swap(true, Ordering::Relaxed);
         let bar = match is_shown {
-            true => ProgressBar::with_draw_target(total, ProgressDrawTarget::stderr()),
+            true => ProgressBar::with_draw_target(total, terminal::target(HERTZ)),
             false => ProgressBar::hidden(),
         };
         let style = ProgressStyle::with_template(template);
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
         if is_shown {
             bar.enable_steady_tick(TICK);
+            *moving() = Some(bar.clone());
         }
         Line { bar, is_shown }
     }
-}
 
-impl Line {
     pub fn hidden() -> Line {
         Line {
             bar: ProgressBar::hidden(),
@@ -104,10 +107,30 @@ impl Line {
 
 impl Drop for Line {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
         if self.is_shown {
-            LINES.fetch_sub(1, Ordering::Relaxed);
+            clear();
         }
+    }
+}
+
+fn moving() -> MutexGuard<'static, Option<ProgressBar>> {
+    MOVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes the line that moves off the terminal; who ends the process drops nothing.
+pub fn clear() {
+    if let Some(bar) = moving().take() {
+        bar.finish_and_clear();
+        IS_MOVING.store(false, Ordering::Relaxed);
+    }
+}
+
+/// Likewise in a signal handler, where no lock may be taken, by who ends the process right after it.
+pub fn clear_at_once() {
+    const CLEARED: &[u8] = b"\r\x1b[2K";
+    if IS_MOVING.load(Ordering::Relaxed) {
+        // SAFETY: one of the few functions that a signal handler may call, on bytes that live forever.
+        unsafe { libc::write(libc::STDERR_FILENO, CLEARED.as_ptr().cast(), CLEARED.len()) };
     }
 }
 
@@ -123,8 +146,13 @@ pub fn live() -> Option<Arc<dyn Live>> {
     LIVE.read().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Columns of what moves on standard error, which may be a terminal where standard output is none.
+/// Columns of what moves on standard error.
 pub fn live_width() -> usize {
+    columns().saturating_sub(terminal::FREE).max(1)
+}
+
+/// Columns of standard error, which may be a terminal where standard output is none.
+fn columns() -> usize {
     let terminal = terminal_size::terminal_size_of(io::stderr());
     terminal.map_or_else(width, |(width, _)| usize::from(width.0))
 }

@@ -126,10 +126,11 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     Ok(exit.into())
 }
 
-/// Ctrl-C ends at once, with the documented code. Nothing needs tidying up: what runs
+/// Ctrl-C ends at once, with the documented code. Nothing but the terminal needs tidying up: what runs
 /// is ended by its keeper, which sees this process go, and files appear whole or not at all.
 fn end_on_interrupt() {
     extern "C" fn interrupted(_: libc::c_int) {
+        console::clear_at_once();
         // SAFETY: one of the few functions that a signal handler may call.
         unsafe { libc::_exit(Exit::Interrupted as libc::c_int) }
     }

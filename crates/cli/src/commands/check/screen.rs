@@ -70,7 +70,7 @@ impl Screen {
     ) -> Arc<Screen> {
         let is_terminal = io::stderr().is_terminal();
         let target = match is_terminal {
-            true => ProgressDrawTarget::stderr_with_hz(5),
+            true => console::terminal::target(5),
             false => ProgressDrawTarget::hidden(),
         };
         let bar = ProgressBar::with_draw_target(None, target);

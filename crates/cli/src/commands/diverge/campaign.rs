@@ -74,6 +74,8 @@ impl<'c, 's> Campaign<'c, 's> {
         }
         match Ready::new(self.arguments, subject) {
             Ok(ready) => self.ready.push(ready),
+            // Ctrl-C is no failure of the program.
+            Err(_) if watch::interrupted() => {}
             Err(failure) => {
                 console::print_error(&failure.render(&Palette));
                 console::note(&format!("{} is left out", subject.name));

@@ -34,7 +34,8 @@ pub fn exit(is_clean: bool) -> Exit {
 
 /// Ends the process at once, where nothing is known that could be reported.
 pub fn leave() -> ! {
-    console::print_error("\nended\n");
+    console::clear();
+    console::print_error("ended\n");
     std::process::exit(Exit::Interrupted as i32)
 }
 
@@ -146,9 +147,7 @@ impl Watcher {
 
     /// Shows a line that stays.
     pub fn announce(&self, line: &str) {
-        self.line
-            .bar
-            .suspend(|| console::print_error(&format!("{line}\n")));
+        console::print_error(&format!("{line}\n"));
     }
 
     /// Shows one of many lines that stay: the first ones, for all are in the report.
@@ -204,6 +203,7 @@ impl Observer for Watcher {
 pub fn catch_interrupt() {
     extern "C" fn interrupt(_: libc::c_int) {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            console::clear_at_once();
             // SAFETY: one of the few functions that a signal handler may call.
             unsafe { libc::_exit(130) };
         }
