@@ -119,9 +119,20 @@ fn what_people_read_names_the_changes_and_what_it_rests_on() {
             "that skip one of C1, C2, C3 shows it",
             "orders of changes",
             "critical",
+            "not listed without -v: ",
             "inputs are kept in .parallax/interact/prog",
         ],
     );
+    // The whole has every order that the document has.
+    let (whole, _) = folder.expect(1, &[&words[..5], &["-v"], &words[5..]].concat());
+    assert!(!whole.contains("without -v"), "{whole}");
+    let report = search(&folder, &words[3..]);
+    let orders = report["stats"]["programs"][0]["sequences"].as_array();
+    let table = whole.split_once("orders of changes ").unwrap().1;
+    let lines = table.lines().skip(1);
+    let lines = lines.take_while(|line| line.starts_with('C')).count();
+    assert_eq!(lines, orders.unwrap().len(), "{whole}");
+    assert!(text.lines().count() < whole.lines().count());
 }
 
 #[test]

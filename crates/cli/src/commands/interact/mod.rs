@@ -80,6 +80,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
+    /// Say more: all changes of each finding, and every order of changes that was executed
+    #[arg(long, short, conflicts_with = "json")]
+    verbose: bool,
+
     #[command(flatten)]
     means: Means,
 

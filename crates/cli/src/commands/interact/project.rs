@@ -250,6 +250,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
         .collect();
     let shown = InteractReport {
         isolated: arguments.isolated,
+        is_verbose: arguments.verbose,
         programs: &programs,
         unreached: &unreached,
         kept: "inputs are kept as scenarios: parallax scenarios, parallax replay ID --on both"

@@ -43,6 +43,7 @@ pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failur
     }];
     let shown = InteractReport {
         isolated: arguments.isolated,
+        is_verbose: arguments.verbose,
         programs: &reports,
         unreached: &[],
         kept: format!("inputs are kept in {}", output.display()),

@@ -1,6 +1,6 @@
 //! The comparison for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use parallax_engine::compare::{Difference, Line, end_in_words};
@@ -248,9 +248,12 @@ pub(in crate::report) fn difference(
             shorten(&bytes, room)
         );
     }
+    let mut said = BTreeSet::new();
     for problem in &shown.problems {
         let message = printable(problem.message.as_bytes());
-        let _ = writeln!(text, "  {}", shorten(&message, room));
+        if said.insert(&problem.message) {
+            let _ = writeln!(text, "  {}", shorten(&message, room));
+        }
     }
     for difference in &shown.differences {
         match difference {

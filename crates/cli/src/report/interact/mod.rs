@@ -1,5 +1,6 @@
 //! What a search along a change sequence graph came to.
 
+mod changes;
 mod json;
 mod text;
 
@@ -16,6 +17,8 @@ pub use text::render_text;
 pub struct InteractReport<'a> {
     /// The graph was not used.
     pub isolated: bool,
+    /// People asked for all changes and orders.
+    pub is_verbose: bool,
     pub programs: &'a [Program<'a>],
     /// Programs with changed code that nothing was found to run.
     pub unreached: &'a [String],

@@ -4,20 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use parallax_analysis::sequence::Role;
-use parallax_engine::interact::sequences::Row;
 use parallax_engine::interact::{Finding, Kind, Summary};
 
+use super::changes::Changes;
 use super::{InteractReport, Program, headline};
-use crate::console::{Palette, printable, shorten, width};
+use crate::console::Palette;
 use crate::report::diverge::difference;
-use crate::report::graph;
 use crate::report::search::{Sheet, ended, ranked};
 use crate::size::{counted, show_count};
-
-/// Orders of changes that are listed.
-const LISTED: usize = 12;
-/// Changes of one order that are shown in the list.
-const SHOWN: usize = 16;
 
 pub fn render_text(report: &InteractReport) -> String {
     let mut text = String::new();
@@ -34,12 +28,12 @@ pub fn render_text(report: &InteractReport) -> String {
         if program.comparison.graph.nodes.is_empty() {
             continue;
         }
-        let names = graph::names(program.comparison);
+        let mut changes = Changes::new(program.comparison, report.is_verbose);
         for finding in &program.summary.findings {
             text.push('\n');
-            section(&mut text, program, &names, finding);
+            section(&mut text, program, &mut changes, finding);
         }
-        orders(&mut text, program, &names);
+        changes.orders(&mut text, &program.summary.rows);
     }
     for name in report.unreached {
         let _ = writeln!(
@@ -182,7 +176,7 @@ fn rows(sheet: &mut Sheet, isolated: bool, program: &Program) {
 }
 
 /// One finding: what, on which input, what each version does, and which changes led there.
-fn section(text: &mut String, program: &Program, names: &[String], finding: &Finding) {
+fn section(text: &mut String, program: &Program, changes: &mut Changes, finding: &Finding) {
     let (scenario, shown) = (&finding.scenario, &finding.shown);
     difference(
         text,
@@ -192,28 +186,12 @@ fn section(text: &mut String, program: &Program, names: &[String], finding: &Fin
         scenario,
         shown,
     );
-    let order = order(names, &finding.sequence, usize::MAX);
+    let order = changes.order(&finding.sequence);
     let _ = writeln!(text, "  {} {order}", Palette.dim("changes executed:"));
-    let changes: BTreeSet<usize> = finding.sequence.iter().copied().collect();
-    let places = changes
-        .iter()
-        .map(|node| graph::place(program.comparison, *node));
-    let places: Vec<String> = places.collect();
-    let width = places.iter().map(String::len).max().unwrap_or(0);
-    let room = crate::console::width().saturating_sub(width + 14);
-    for (node, place) in changes.iter().zip(&places) {
-        let code = printable(program.comparison.place(*node).text.as_bytes());
-        let padded = format!("{place:width$}");
-        let _ = writeln!(
-            text,
-            "    {:4} {}  {}",
-            names[*node],
-            Palette.place(&padded),
-            shorten(&code, room)
-        );
-    }
+    changes.list(text, &finding.sequence);
     let critical = &finding.critical;
-    let together = order_of(names, &critical.sequence);
+    let together = changes.each(&critical.sequence);
+    let different: BTreeSet<&usize> = finding.sequence.iter().collect();
     let note = match (critical.is_critical, critical.skipping) {
         (true, count) => {
             let error = match finding.kind.is_error() {
@@ -225,7 +203,7 @@ fn section(text: &mut String, program: &Program, names: &[String], finding: &Fin
                 counted(count, "input"),
             )
         }
-        (false, _) if changes.len() < 2 => {
+        (false, _) if different.len() < 2 => {
             Palette.dim("not an interaction: one change is enough to show it")
         }
         (false, 0) => Palette.dim(&format!(
@@ -238,64 +216,4 @@ fn section(text: &mut String, program: &Program, names: &[String], finding: &Fin
         )),
     };
     let _ = writeln!(text, "  {note}");
-}
-
-/// The different changes of an order, in order of first execution.
-fn order_of(names: &[String], sequence: &[usize]) -> String {
-    let mut seen = BTreeSet::new();
-    let different = sequence.iter().filter(|node| seen.insert(**node));
-    let words: Vec<&str> = different.map(|node| names[*node].as_str()).collect();
-    words.join(", ")
-}
-
-/// An order of changes as people read it.
-fn order(names: &[String], sequence: &[usize], most: usize) -> String {
-    let shown = sequence.iter().take(most);
-    let words: Vec<&str> = shown.map(|node| names[*node].as_str()).collect();
-    match sequence.len() > most {
-        true => format!("{} …", words.join(" → ")),
-        false => words.join(" → "),
-    }
-}
-
-/// Which orders were executed, and what they showed.
-fn orders(text: &mut String, program: &Program, names: &[String]) {
-    let rows = &program.summary.rows;
-    if rows.is_empty() {
-        return;
-    }
-    let shown: Vec<(&Row, String)> = rows
-        .iter()
-        .take(LISTED)
-        .map(|row| {
-            let room = width().saturating_sub(40);
-            (row, shorten(&order(names, &row.sequence, SHOWN), room))
-        })
-        .collect();
-    let column = shown.iter().map(|(_, order)| order.chars().count()).max();
-    let column = column.unwrap_or(0).max("orders of changes".len());
-    let _ = writeln!(
-        text,
-        "\n{} {}",
-        Palette.heading(&format!("{:column$}", "orders of changes")),
-        Palette.dim("  inputs  differ  errors"),
-    );
-    for (row, order) in &shown {
-        let padding = " ".repeat(column - order.chars().count());
-        let critical = match row.is_critical {
-            true => format!("  {}", Palette.bad("critical")),
-            false => String::new(),
-        };
-        let _ = writeln!(
-            text,
-            "{order}{padding}   {:>6}  {:>6}  {:>6}{critical}",
-            row.tests, row.differences, row.errors
-        );
-    }
-    if rows.len() > LISTED {
-        let more = format!("{} more", show_count((rows.len() - LISTED) as u64));
-        let _ = writeln!(text, "{}", Palette.dim(&more));
-    }
-    let note = "a change that is executed over and over is there twice";
-    let _ = writeln!(text, "{}", Palette.dim(note));
 }
