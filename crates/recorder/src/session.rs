@@ -84,17 +84,21 @@ where
     let (sender, receiver) = sync_channel(QUEUE);
     let (observed, collected) = std::thread::scope(|scope| {
         let collector = scope.spawn(|| collect(plan, &territory, progress, receiver, sink));
+        let is_lost = AtomicBool::new(false);
         let mut finished = |recording: Recording, end: End| {
             progress.runs.fetch_add(1, Ordering::Relaxed);
-            // Fails if the sink has failed, which is told in the end.
-            let _ = sender.send((recording, end));
+            // Fails if the sink has failed, which is told in the end: tests that nobody records need not go on.
+            if sender.send((recording, end)).is_err() {
+                is_lost.store(true, Ordering::Relaxed);
+            }
         };
+        let stop = || stop.load(Ordering::Relaxed) || is_lost.load(Ordering::Relaxed);
         let is_full = || progress.scenarios.load(Ordering::Relaxed) >= plan.limits.scenarios;
         let setting = Setting {
             programs: Programs::new(plan.programs.clone()),
             territory: &territory,
             limits: &plan.limits,
-            stop,
+            stop: &stop,
             is_full: &is_full,
             finished: &mut finished,
         };

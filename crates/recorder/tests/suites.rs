@@ -4,7 +4,9 @@ mod support;
 
 use std::collections::BTreeSet;
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 
+use parallax_recorder::{Progress, RecorderError, record};
 use support::{CAT, Project, bytes};
 
 fn with_cat() -> Project {
@@ -168,4 +170,18 @@ fn programs_that_run_programs_are_recorded_both() {
     for run in &recording.runs {
         assert!(run.scenario.files.contains_key(&bytes("in")));
     }
+}
+
+#[test]
+fn tests_whose_scenarios_cannot_be_kept_do_not_go_on() {
+    const RUNS: usize = 1000;
+    let project = with_cat();
+    let script = format!("i=0; while [ $i -lt {RUNS} ]; do src/cat in >> out; i=$((i + 1)); done");
+    let full = |_| Err(std::io::Error::from(std::io::ErrorKind::StorageFull));
+    let plan = project.plan(&["sh", "-c", &script]);
+    let stop = AtomicBool::new(false);
+    let error = record(&plan, &Progress::default(), &stop, full).unwrap_err();
+    assert!(matches!(error, RecorderError::Sink(_)), "{error}");
+    let runs = std::fs::read_to_string(project.path("out")).unwrap();
+    assert!(runs.lines().count() < RUNS);
 }

@@ -13,7 +13,6 @@ mod table;
 use std::collections::BTreeMap;
 use std::io;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::RecorderError;
@@ -55,8 +54,8 @@ pub struct Setting<'a> {
     pub programs: Programs,
     pub territory: &'a Territory,
     pub limits: &'a Limits,
-    /// Set from elsewhere to end the tests.
-    pub stop: &'a AtomicBool,
+    /// Whether to end the tests.
+    pub stop: &'a dyn Fn() -> bool,
     /// Whether no more recordings are wanted.
     pub is_full: &'a dyn Fn() -> bool,
     /// Takes every finished recording.
@@ -96,7 +95,7 @@ impl Tracer<'_> {
                 Err(error) if error.raw_os_error() == Some(libc::EINTR) => {}
                 Err(error) => return Err(RecorderError::Wait(error)),
             }
-            if self.setting.stop.load(Ordering::Relaxed) {
+            if (self.setting.stop)() {
                 self.end_all();
             }
         }

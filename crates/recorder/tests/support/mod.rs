@@ -82,8 +82,8 @@ impl Project {
         self.try_record(words).unwrap()
     }
 
-    pub fn try_record(&self, words: &[&str]) -> Result<Recording, RecorderError> {
-        let plan = Plan {
+    pub fn plan(&self, words: &[&str]) -> Plan {
+        Plan {
             command: Command {
                 words: words.iter().map(Into::into).collect(),
                 directory: self.root.clone(),
@@ -94,7 +94,11 @@ impl Project {
             trees: vec![self.root.clone()],
             variables: vec![b"CHOSEN".to_vec()],
             limits: self.limits,
-        };
+        }
+    }
+
+    pub fn try_record(&self, words: &[&str]) -> Result<Recording, RecorderError> {
+        let plan = self.plan(words);
         let mut runs = Vec::new();
         let summary = record(
             &plan,
