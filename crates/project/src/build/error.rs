@@ -18,11 +18,13 @@ pub enum BuildError {
     NothingCaptured {
         revision: String,
         tree: PathBuf,
+        /// What the compiler wrapper said about it, if it was used.
+        said: Vec<String>,
         log: PathBuf,
     },
     #[error("building {revision} was ended before it was done")]
     Stopped { revision: String },
-    #[error("cannot run {command:?}: {error}")]
+    #[error("the shell that runs the build cannot be started: {error}")]
     Shell { command: String, error: io::Error },
     #[error(transparent)]
     Revision(#[from] RevisionError),

@@ -268,10 +268,12 @@ impl<'p> Builds<'p> {
         }
         let programs = programs::captured(&tree);
         if programs.is_empty() {
+            let log = logs.join(StepName::Build.log());
             return Err(BuildError::NothingCaptured {
                 revision: revision.label.clone(),
                 tree,
-                log: logs.join(StepName::Build.log()),
+                said: step::said_by_wrapper(&log),
+                log,
             });
         }
         let kept = Kept::new(

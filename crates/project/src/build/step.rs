@@ -206,9 +206,35 @@ fn error_lines(log: &Path, shown: &[String]) -> Vec<String> {
         .collect()
 }
 
+/// The first lines of a log that `parallax-cc` wrote, each once: why it did not do more than the compiler.
+pub(super) fn said_by_wrapper(log: &Path) -> Vec<String> {
+    const MOST: usize = 4;
+    let bytes = fs::read(log).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    let mut said: Vec<String> = Vec::new();
+    for line in text
+        .lines()
+        .filter(|line| line.starts_with("parallax-cc: "))
+    {
+        if said.len() < MOST && !said.iter().any(|known| known == line) {
+            said.push(line.to_owned());
+        }
+    }
+    said
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_wrapper_says_is_found_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        let line = "parallax-cc: not captured: no room";
+        fs::write(&log, format!("cc a.c\n{line}\ncc b.c\n{line}\n")).unwrap();
+        assert_eq!(said_by_wrapper(&log), [line]);
+    }
 
     #[test]
     fn the_last_lines_are_those_that_say_something() {

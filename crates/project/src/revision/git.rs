@@ -73,7 +73,12 @@ pub(super) fn output(mut command: Command) -> Result<Vec<u8>, RevisionError> {
     let output = command
         .stdin(std::process::Stdio::null())
         .output()
-        .map_err(|error| failed(error.to_string()))?;
+        .map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                failed("git is not installed, or not on PATH".to_owned())
+            }
+            _ => failed(error.to_string()),
+        })?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(failed(text));
@@ -242,7 +247,8 @@ impl Repository {
             .tempfile_in(state)
             .map_err(RevisionError::io(state))?;
         if index.exists() {
-            fs::copy(index, scratch.path()).map_err(RevisionError::io(index))?;
+            let bytes = fs::read(index).map_err(RevisionError::io(index))?;
+            fs::write(scratch.path(), bytes).map_err(RevisionError::io(state))?;
             // git looks into files that may have changed in the same moment as the index was written, and takes that moment
             // from the file: a copy that looks younger would hide such changes.
             let written = fs::metadata(index).and_then(|metadata| metadata.modified());
