@@ -100,14 +100,12 @@ impl Usage {
     pub fn announce(directory: &Path, command: &str) -> Result<Usage, StoreError> {
         let fail = |source| StoreError::io(directory, source);
         fs::create_dir_all(directory).map_err(fail)?;
-        let name = format!("{}-{:x}", std::process::id(), unique());
-        let path = directory.join(name);
-        match Lock::try_alone(&path, command)? {
-            Ok(lock) => Ok(Usage { _lock: lock, path }),
-            Err(holder) => Err(StoreError::Locked {
-                what: path.display().to_string(),
-                holder,
-            }),
+        loop {
+            let path = directory.join(format!("{}-{:x}", std::process::id(), unique()));
+            // Held by a process of our number in another container, or by who just looks for the dead: the next name is as good.
+            if let Ok(lock) = Lock::try_alone(&path, command)? {
+                return Ok(Usage { _lock: lock, path });
+            }
         }
     }
 
@@ -215,6 +213,18 @@ mod tests {
         std::thread::sleep(std::time::Duration::from_millis(50));
         drop(first);
         assert_eq!(waiter.join().unwrap(), "first");
+    }
+
+    #[test]
+    fn a_name_that_somebody_else_holds_is_passed_over() {
+        let directory = tempfile::tempdir().unwrap();
+        let name = |number: u64| format!("{}-{number:x}", std::process::id());
+        let paths = (0..32).map(|number| directory.path().join(name(number)));
+        let held: Vec<_> = paths.map(|path| Lock::try_alone(&path, "other")).collect();
+        let usage = Usage::announce(directory.path(), "this").unwrap();
+        assert!(usage.path.exists());
+        assert!(held.iter().all(|lock| matches!(lock, Ok(Ok(_)))));
+        assert!((0..32).all(|number| !usage.path.ends_with(name(number))));
     }
 
     #[test]
