@@ -29,13 +29,20 @@ include!(concat!(env!("OUT_DIR"), "/assets.rs"));
 pub enum BundleError {
     /// Neither the cache directory nor the temporary one can be written.
     #[error(
-        "cannot unpack Parallax's own files: {}; set XDG_CACHE_HOME to a directory that can be written",
+        "cannot unpack Parallax's own files: {}",
         attempts.iter().map(|(path, error)| format!("{}: {error}", path.display())).collect::<Vec<_>>().join("; ")
     )]
     NoPlace {
         /// Every directory that was tried, and why it would not do.
         attempts: Vec<(PathBuf, std::io::Error)>,
     },
+}
+
+impl BundleError {
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        "set XDG_CACHE_HOME to a directory that can be written"
+    }
 }
 
 /// The carried files, unpacked.

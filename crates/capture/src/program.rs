@@ -29,28 +29,47 @@ pub struct Module {
 /// Why a program could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    #[error("{}: {error}", path.display())]
+    #[error("{} cannot be read: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    #[error("{}: a script, not a program; name the program that it runs", path.display())]
+    #[error("{} is a script, not a program", path.display())]
     Script { path: PathBuf },
-    #[error("{}: a libtool wrapper, but {} is missing; build it again", path.display(), wanted.display())]
+    #[error("{} is a libtool wrapper, but {} is missing", path.display(), wanted.display())]
     LibtoolWrapper { path: PathBuf, wanted: PathBuf },
-    #[error("{}: not an ELF program or shared library", path.display())]
+    #[error("{} is not an ELF program or shared library", path.display())]
     NotElf { path: PathBuf },
-    #[error(
-        "{}: was not built with parallax-cc; build it again with\n  make clean; ./configure CC=parallax-cc && make\n(CMake: -DCMAKE_C_COMPILER=parallax-cc, Meson: CC=parallax-cc meson setup)",
-        path.display()
-    )]
+    #[error("{} was not built with parallax-cc", path.display())]
     NotCaptured { path: PathBuf },
-    #[error(
-        "{}: its objects were built with parallax-cc, but it was linked by something else; link it with parallax-cc, too",
-        path.display()
-    )]
+    #[error("{} was linked by something else than parallax-cc, which its objects were built with", path.display())]
     NotLinked { path: PathBuf },
-    #[error("{}: an object or archive, not a program; name the program it is linked into", path.display())]
+    #[error("{} is an object or archive, not a program", path.display())]
     NotLinkedYet { path: PathBuf },
-    #[error("{}: {error}", path.display())]
-    Damaged { path: PathBuf, error: RecordError },
+    #[error("what parallax-cc put into {} is damaged", path.display())]
+    Damaged {
+        path: PathBuf,
+        #[source]
+        error: RecordError,
+    },
+}
+
+impl ReadError {
+    /// What to do about it.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            ReadError::Io { .. } => "look at it with ls -l and file",
+            ReadError::Script { .. } => "name the program that it runs",
+            ReadError::LibtoolWrapper { .. } | ReadError::Damaged { .. } => "build it again",
+            ReadError::NotElf { .. } => {
+                "the command file says what it is; name a program of this machine"
+            }
+            ReadError::NotCaptured { .. } => {
+                "build it again with\n\
+                 make clean; ./configure CC=parallax-cc && make\n\
+                 (CMake: -DCMAKE_C_COMPILER=parallax-cc, Meson: CC=parallax-cc meson setup)"
+            }
+            ReadError::NotLinked { .. } => "link it with parallax-cc, too",
+            ReadError::NotLinkedYet { .. } => "name the program that it is linked into",
+        }
+    }
 }
 
 /// Reads a captured program.

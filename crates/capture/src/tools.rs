@@ -28,9 +28,7 @@ impl Compiler {
 /// A tool that is not there.
 #[derive(Debug, thiserror::Error)]
 pub enum ToolError {
-    #[error(
-        "{name} was not found on PATH; on Debian 12 install it with\n  apt-get install {package}\nor name it with {variable}"
-    )]
+    #[error("{name} was not found on PATH")]
     Missing {
         name: String,
         package: &'static str,
@@ -41,6 +39,20 @@ pub enum ToolError {
         path: PathBuf,
         variable: &'static str,
     },
+}
+
+impl ToolError {
+    /// What to do about it.
+    pub fn advice(&self) -> String {
+        match self {
+            ToolError::Missing {
+                package, variable, ..
+            } => format!("on Debian 12: apt-get install {package}; or name it with {variable}"),
+            ToolError::BadOverride { variable, .. } => {
+                format!("unset {variable}, or let it name clang {LLVM_VERSION}")
+            }
+        }
+    }
 }
 
 /// Overrides which clang is used, for both languages.

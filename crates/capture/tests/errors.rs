@@ -13,7 +13,7 @@ fn a_program_that_was_not_captured_is_told_how_to_be() {
     project.build("clang-19 a.c -o prog");
     let error = read_program(&project.path("prog")).unwrap_err();
     assert!(matches!(error, ReadError::NotCaptured { .. }));
-    assert!(error.to_string().contains("CC=parallax-cc"), "{error}");
+    assert!(error.advice().contains("CC=parallax-cc"), "{error}");
 }
 
 #[test]

@@ -12,25 +12,33 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::exit::Exit;
+use crate::failure::Failure;
+
 pub use parallax_report::palette::Palette;
 pub use parallax_report::words::{printable, shorten};
 
 /// Writes text with styles to standard output.
-pub fn print(text: &str) -> io::Result<()> {
-    write(anstream::stdout().lock(), text)
+pub fn print(text: &str) -> Result<(), Failure> {
+    write(anstream::stdout().lock(), text.as_bytes())
 }
 
 /// Writes data to standard output as it is: taking out styles would take out bytes of a program's
 /// output that look like parts of them.
-pub fn print_data(text: &str) -> io::Result<()> {
-    write(io::stdout().lock(), text)
+pub fn print_data(text: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
+    write(io::stdout().lock(), text.as_ref())
 }
 
 /// A reader that went away (`| head`) is no error.
-fn write(mut out: impl io::Write, text: &str) -> io::Result<()> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        result => result,
+fn write(mut out: impl io::Write, text: &[u8]) -> Result<(), Failure> {
+    match out.write_all(text).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            let message = "cannot write to standard output";
+            Err(Failure::new(Exit::Internal, message)
+                .cause(error.to_string())
+                .hint("is there room where it goes, and is it still there?"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -170,4 +178,35 @@ pub fn width() -> usize {
     };
     let variable = || std::env::var("COLUMNS").ok()?.parse().ok();
     terminal().or_else(variable).unwrap_or(DEFAULT).max(LEAST)
+}
+
+/// Lines of at most `width` columns, broken between words.
+pub fn wrap(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().filter(|line| {
+            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width
+        });
+        match line {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            None => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wrap;
+
+    #[test]
+    fn lines_break_between_words() {
+        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
+        assert_eq!(wrap("incomprehensible a", 4), ["incomprehensible", "a"]);
+        assert_eq!(wrap("", 4), [""]);
+    }
 }

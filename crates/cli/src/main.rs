@@ -92,6 +92,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         return Ok(cc::run(arguments));
     }
     end_on_interrupt();
+    outlive_signals();
     let exit = match command {
         Command::Init(arguments) => init::run(&arguments),
         Command::Build(arguments) => build::run(&arguments),
@@ -124,6 +125,21 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
         Command::Cc(_) => Ok(Exit::Clean),
     }?;
     Ok(exit.into())
+}
+
+/// What our surroundings do with signals must not keep us from saying what is wrong.
+fn outlive_signals() {
+    extern "C" fn nothing(_: libc::c_int) {}
+    // SAFETY: the handler touches nothing. What we start does not inherit it, as it would that a signal is ignored.
+    unsafe {
+        // A shell that ignores it would take away from us how our children ended.
+        libc::signal(libc::SIGCHLD, libc::SIG_DFL);
+        // A write past `ulimit -f` is to fail and to be told of, instead of killing us.
+        let handler = nothing as *const () as libc::sighandler_t;
+        if libc::signal(libc::SIGXFSZ, handler) == libc::SIG_IGN {
+            libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        }
+    }
 }
 
 /// Ctrl-C ends at once, with the documented code. Nothing but the terminal needs tidying up: what runs

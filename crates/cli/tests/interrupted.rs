@@ -3,14 +3,13 @@
 mod support;
 
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use parallax_store::Store;
 use serde_json::Value;
-use support::{Folder, PARALLAX, assert_contains, text_of};
+use support::{Folder, PARALLAX, assert_contains, in_own_namespace, text_of};
 
 /// How often explorations are killed; `make torture` asks for more.
 fn kills() -> u64 {
@@ -206,30 +205,6 @@ fn a_damaged_journal_costs_only_what_it_said() {
     options[7] = "450";
     let (report, _) = finish(folder.command(&[&["explore", "./prog"], &options[..]].concat()));
     assert_eq!(report["findings"], expected["findings"]);
-}
-
-/// Runs a script in a user namespace of its own, where it may mount file systems; `None` where that is not allowed.
-fn in_own_namespace(directory: &Path, script: &str) -> Option<(i32, String)> {
-    let unshare = |script: &str| {
-        let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
-        command
-    };
-    if !unshare("true")
-        .status()
-        .is_ok_and(|status| status.success())
-    {
-        return None;
-    }
-    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
-    let output = unshare(script)
-        .current_dir(directory)
-        .env("XDG_CACHE_HOME", cache)
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    let text = text_of(&output.stdout) + &text_of(&output.stderr);
-    Some((output.status.code().unwrap_or(-1), text))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use support::{Folder, assert_contains, expect, without_privileges};
+use support::{Folder, assert_contains, expect, says, without_privileges};
 
 const EMPTY: &str = "int main(void) { return 0; }\n";
 
@@ -15,12 +15,7 @@ const EMPTY: &str = "int main(void) { return 0; }\n";
 fn a_program_not_built_with_the_wrapper_is_told_how() {
     let folder = Folder::new();
     folder.file("plain.c", EMPTY);
-    let clang = Command::new("clang-19")
-        .args(["-o", "plain", "plain.c"])
-        .current_dir(folder.path())
-        .status()
-        .unwrap();
-    assert!(clang.success());
+    run("clang-19", &["-o", "plain", "plain.c"], &folder);
     for command in ["trace", "coverage", "variant", "doctor"] {
         let (_, error) = folder.expect(2, &[command, "./plain"]);
         assert_contains(
@@ -45,14 +40,102 @@ fn a_directory_is_not_a_program() {
 }
 
 #[test]
-fn a_script_and_a_text_are_not_programs() {
+fn what_is_no_program_is_named_for_what_it_is() {
     let folder = Folder::new();
     folder.file("script", "#!/bin/sh\necho\n");
-    let (_, error) = folder.expect(2, &["trace", "./script"]);
-    assert_contains(&error, &["script"]);
+    folder.file("wrapper", "#!/bin/sh\n# made by libtool\n");
     folder.file("text", "hello\n");
-    let (_, error) = folder.expect(2, &["trace", "./text"]);
-    assert_contains(&error, &["not an ELF"]);
+    folder.build("whole", EMPTY);
+    folder.expect(0, &["cc", "--", "-c", "whole.c"]);
+    run("clang-19", &["-o", "elsewhere", "whole.o"], &folder);
+    let mut bytes = fs::read(folder.path().join("whole")).unwrap();
+    let record = bytes.windows(6).rposition(|window| window == b"plxrec");
+    bytes[record.unwrap()] = b'x';
+    fs::write(folder.path().join("damaged"), bytes).unwrap();
+    let table: &[(&str, &[&str], &str)] = &[
+        ("./script", &["is a script"], "the program that it runs"),
+        (
+            "./wrapper",
+            &["libtool wrapper", ".libs/wrapper is missing"],
+            "build it again",
+        ),
+        (
+            "./text",
+            &["not an ELF"],
+            "the command file says what it is",
+        ),
+        ("./whole.o", &["is an object"], "that it is linked into"),
+        (
+            "./elsewhere",
+            &["was linked by something else"],
+            "link it with parallax-cc",
+        ),
+        (
+            "./damaged",
+            &["parallax-cc put into", "is damaged", "cause:"],
+            "build it again",
+        ),
+        ("/dev/null", &["not a regular file"], "ls -l"),
+    ];
+    for command in ["trace", "doctor"] {
+        for (program, what, hint) in table {
+            says(folder.command(&[command, program]), 2, what, &[hint]);
+        }
+    }
+}
+
+#[test]
+fn what_a_variant_is_made_of_must_be_there_and_whole() {
+    let folder = Folder::new();
+    folder.file("empty.c", EMPTY);
+    folder.file("uses.c", "int f(void);\nint main(void) { return f(); }\n");
+    folder.file("f.c", "int f(void) { return 0; }\n");
+    folder.file("nothing.c", "");
+    let cc = |words: &[&str]| folder.expect(0, &[&["cc", "--"], words].concat());
+    let variant = |program: &str| folder.command(&["variant", program]);
+    // A foreign object that is not what it was, and is gone.
+    run("clang-19", &["-c", "f.c"], &folder);
+    cc(&["-o", "uses", "uses.c", "f.o"]);
+    run("clang-19", &["-c", "-o", "f.o", "nothing.c"], &folder);
+    says(
+        variant("./uses"),
+        3,
+        &["cannot link the traced variant", "undefined reference"],
+        &["if the plain program builds"],
+    );
+    fs::remove_file(folder.path().join("f.o")).unwrap();
+    says(
+        variant("./uses"),
+        3,
+        &["f.o was linked into the program and is gone"],
+        &["build the program again"],
+    );
+    // A captured library that somebody else linked since.
+    cc(&["-fPIC", "-c", "f.c"]);
+    cc(&["-shared", "-o", "libf.so", "f.o"]);
+    cc(&["-o", "shared", "uses.c", "./libf.so"]);
+    run("clang-19", &["-shared", "-o", "libf.so", "f.o"], &folder);
+    says(
+        variant("./shared"),
+        2,
+        &["a shared library", "libf.so was linked by something else"],
+        &["link it with parallax-cc"],
+    );
+    // Nothing but foreign objects.
+    run("clang-19", &["-c", "empty.c"], &folder);
+    cc(&["-o", "foreign", "empty.o"]);
+    says(
+        variant("./foreign"),
+        2,
+        &["none of the objects", "was built with parallax-cc"],
+        &["CC=parallax-cc, its objects included"],
+    );
+}
+
+fn run(program: &str, words: &[&str], folder: &Folder) {
+    let mut command = Command::new(program);
+    let status = command.args(words).current_dir(folder.path()).status();
+    assert!(status.unwrap().success(), "{command:?}");
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! Every error of set-up, build, record and patch that a user can cause, as a table: the words that were typed, and what the message has to
 //! have: what happened, why, and what to do.
 //!
-//! What newcomers meet first is in `wrong_use_project.rs`, programs without a project are in `wrong_use.rs`.
+//! What newcomers meet first is in `wrong_use_project.rs`, programs without a project are in `wrong_use.rs`, files and folders in
+//! `wrong_use_places.rs`, what a machine forbids or lacks in `wrong_use_machine.rs`. `src/failure/table.rs` knows which error is where.
 
 mod support;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::process::Command;
 
-use support::{Folder, assert_contains, expect, git, without_privileges};
+use support::{Folder, git, says, set_mode, without_privileges};
 
 const PROGRAM: &str = "int main(void) { return 0; }\n";
 const MAKEFILE: &str = "CC = gcc\nprog: prog.c\n\t$(CC) -g -o prog prog.c\ncheck: prog\n\t./prog\n";
@@ -39,22 +38,6 @@ const fn case<'c>(
     }
 }
 
-/// Both parts of the message: what is wrong and why, and what to do.
-fn parts(error: &str) -> (&str, &str) {
-    let error = &error[error.find("error:").expect(error)..];
-    error
-        .split_once("hint:")
-        .unwrap_or_else(|| panic!("nothing to do is said: {error}"))
-}
-
-#[track_caller]
-fn says(command: Command, exit: i32, what: &[&str], hint: &[&str]) {
-    let (_, error) = expect(exit, command);
-    let (wrong, to_do) = parts(&error);
-    assert_contains(wrong, what);
-    assert_contains(to_do, hint);
-}
-
 #[track_caller]
 fn all(folder: &Folder, cases: &[Case<'_>]) {
     for case in cases {
@@ -68,10 +51,6 @@ fn project(makefile: &str) -> Folder {
     folder.file("prog.c", &PROGRAM.replace('0', "1"));
     git(folder.path(), &["commit", "-q", "-a", "-m", "second"]);
     folder
-}
-
-fn set_mode(path: &Path, mode: u32) {
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
 #[test]
@@ -269,34 +248,6 @@ fn build() {
 }
 
 #[test]
-fn places_that_cannot_be_written() {
-    let folder = project(MAKEFILE);
-    let occupied = folder.file(".parallax", "");
-    for words in [
-        &["build"][..],
-        &["check", "HEAD~1..HEAD"],
-        &["record"],
-        &["tests", "HEAD~1..HEAD"],
-    ] {
-        says(
-            folder.command(words),
-            2,
-            &["cannot use", ".parallax"],
-            &["a file is where a folder should be"],
-        );
-    }
-    fs::remove_file(occupied).unwrap();
-    set_mode(folder.path(), 0o555);
-    says(
-        without_privileges(folder.command(&["build"])),
-        2,
-        &["cannot use", ".parallax", "Permission denied"],
-        &["ls -ld shows who may"],
-    );
-    set_mode(folder.path(), 0o755);
-}
-
-#[test]
 fn record() {
     let folder = project(MAKEFILE);
     all(
@@ -340,7 +291,33 @@ fn record() {
             ),
         ],
     );
-    // A store that is none, or one of a later version.
+    // Scenarios by the beginning of their name: of seventeen, two begin alike.
+    let many = "for i in 1 2 3 4 5 6 7 8 9 a b c d e f g h; do ./prog $i; done";
+    folder.expect(0, &["record", "--", "sh", "-c", many]);
+    let (list, _) = folder.expect(0, &["scenarios", "--json"]);
+    let list: serde_json::Value = serde_json::from_str(&list).unwrap();
+    let ids = list["scenarios"].as_array().unwrap().iter();
+    let mut begins: Vec<&str> = ids.map(|one| &one["id"].as_str().unwrap()[..1]).collect();
+    begins.sort_unstable();
+    let twice = begins.windows(2).find(|pair| pair[0] == pair[1]).unwrap();
+    all(
+        &folder,
+        &[
+            case(
+                &["scenarios", "no-such-name"],
+                2,
+                &["there is no scenario no-such-name"],
+                &["parallax scenarios lists them"],
+            ),
+            case(
+                &["scenarios", twice[0]],
+                2,
+                &["is the beginning of", "scenarios"],
+                &["give more of its name"],
+            ),
+        ],
+    );
+    // A store that is none.
     let store = folder.path().join(".parallax/store.sqlite");
     fs::write(&store, "this is no database, and not an empty file either").unwrap();
     for words in [&["record"][..], &["scenarios"]] {
@@ -386,6 +363,23 @@ fn patch() {
             )],
         );
     }
+    all(
+        &folder,
+        &[
+            case(
+                &["targets", "HEAD"],
+                2,
+                &["a patch is what lies between two revisions"],
+                &["HEAD~1..HEAD is the last commit"],
+            ),
+            case(
+                &["targets", "--program", "prog"],
+                2,
+                &["a program alone does not say which lines are meant"],
+                &["--at FILE:LINE", "--uncovered"],
+            ),
+        ],
+    );
     // Histories without a common commit.
     git(folder.path(), &["checkout", "-q", "--orphan", "other"]);
     git(folder.path(), &["commit", "-q", "-m", "alone"]);
@@ -474,24 +468,4 @@ fn patch() {
         let words = ["tests", "HEAD~1..HEAD", "--set", &setting];
         says(folder.command(&words), 2, what, &[hint]);
     }
-}
-
-#[test]
-fn a_repository_that_git_cannot_read_is_told_apart_from_none() {
-    let folder = project(MAKEFILE);
-    fs::write(folder.path().join(".git/HEAD"), "nonsense\n").unwrap();
-    let (_, error) = folder.expect(2, &["check", "HEAD~1..HEAD"]);
-    let (wrong, to_do) = parts(&error);
-    assert_contains(wrong, &["git"]);
-    assert_contains(to_do, &["git"]);
-    fs::remove_dir_all(folder.path().join(".git")).unwrap();
-    all(
-        &folder,
-        &[case(
-            &["check", "HEAD~1..HEAD"],
-            2,
-            &["is not in a git repository"],
-            &["git init"],
-        )],
-    );
 }

@@ -15,6 +15,7 @@ mod found;
 mod inject;
 mod limits;
 mod memory;
+mod probe;
 mod proc;
 mod programs;
 mod ptrace;
@@ -28,6 +29,7 @@ use std::ffi::OsString;
 use std::io;
 
 pub use limits::Limits;
+pub use probe::probe;
 pub use programs::Program;
 pub use recording::End;
 pub use session::{Plan, Progress, Summary, record};

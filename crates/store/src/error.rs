@@ -5,8 +5,6 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use crate::lock::Holder;
-
 /// What went wrong with the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -36,9 +34,6 @@ pub enum StoreError {
     /// Another process held the database for longer than anyone should.
     #[error("the store {} is being written by another process, and that for too long", path.display())]
     Busy { path: PathBuf },
-    /// Something that only one process may do at a time is being done by another.
-    #[error("{what} is in use by {holder}")]
-    Locked { what: String, holder: Holder },
     #[error("there is no scenario {0}")]
     NoScenario(String),
     #[error("{id} is the beginning of {count} scenarios")]
@@ -77,7 +72,7 @@ impl StoreError {
             }
             Some(ErrorCode::DiskFull) => StoreError::Full {
                 path: owned,
-                source: io::Error::other(error),
+                source: io::Error::other(error.to_string()),
             },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
                 StoreError::Busy { path: owned }
@@ -89,7 +84,7 @@ impl StoreError {
                 | ErrorCode::PermissionDenied,
             ) => StoreError::Io {
                 path: owned,
-                source: io::Error::other(error),
+                source: io::Error::other(error.to_string()),
             },
             _ => StoreError::Database(error),
         }

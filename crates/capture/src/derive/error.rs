@@ -15,10 +15,10 @@ pub enum DeriveError {
     #[error(transparent)]
     Bundle(#[from] BundleError),
     /// A captured shared library that the program uses is damaged.
-    #[error("shared library: {0}")]
+    #[error("a shared library of the program cannot be used")]
     Library(#[from] ReadError),
     /// The program has no captured module: there is nothing to make a variant of.
-    #[error("{}: none of its objects was built with parallax-cc", path.display())]
+    #[error("none of the objects of {} was built with parallax-cc", path.display())]
     NoModules { path: PathBuf },
     /// The compiler rejected a module: a defect of Parallax, or a compiler that lacks something.
     #[error("cannot make the {variant} variant of {source_file}:\n{message}")]
@@ -35,10 +35,10 @@ pub enum DeriveError {
         message: String,
     },
     /// A file that is linked as it is has gone since the program was linked.
-    #[error("{} was linked into the program and is gone; build the program again", path.display())]
+    #[error("{} was linked into the program and is gone", path.display())]
     MissingInput { path: PathBuf },
     /// The cache directory cannot be used.
-    #[error("{}: {error}", path.display())]
+    #[error("cannot use {}: {error}", path.display())]
     Io {
         path: PathBuf,
         error: std::io::Error,

@@ -28,6 +28,7 @@ pub fn run(compiler: Compiler, arguments: Vec<OsString>) -> ExitCode {
         Ok(clang) => clang,
         Err(error) => {
             notice(&error.to_string());
+            notice(&error.advice());
             return ExitCode::FAILURE;
         }
     };
@@ -40,7 +41,7 @@ pub fn run(compiler: Compiler, arguments: Vec<OsString>) -> ExitCode {
     let bundle = match Bundle::unpack() {
         Ok(bundle) => bundle,
         Err(error) => {
-            notice(&format!("not captured: {error}"));
+            notice(&format!("not captured: {error}; {}", error.advice()));
             clang.args(&arguments);
             return execute(clang);
         }

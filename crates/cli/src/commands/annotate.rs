@@ -50,7 +50,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
 fn two_files(old: &Path, new: &Path, arguments: &Arguments) -> Result<Exit, Failure> {
     let read = |path: &Path| {
         let bytes = fs::read(path);
-        let failed = |error| Failure::new(Exit::Usage, format!("{}: {error}", path.display()));
+        let failed = |error| Failure::of_file(Exit::Usage, "cannot read", path, &error);
         bytes
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .map_err(failed)
@@ -94,7 +94,7 @@ fn range(arguments: &Arguments) -> Result<Exit, Failure> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
-    let failed = |error| Failure::new(Exit::Internal, format!("{}: {error}", path.display()));
+    let failed = |error| Failure::of_file(Exit::Usage, "cannot write", path, &error);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(failed)?;
     }

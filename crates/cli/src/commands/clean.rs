@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     let cache = cache_directory();
     // Without it nobody could be kept out of the other places.
-    fs::create_dir_all(&cache)?;
+    fs::create_dir_all(&cache).map_err(Failure::cannot("use", &cache))?;
     if let Some(_alone) = alone(&cache)? {
         for (what, path) in &places {
             remove(what, path)?;
@@ -111,7 +111,8 @@ fn agreed(yes: bool) -> Result<bool, Failure> {
     }
     console::print("remove? [y/N] ")?;
     let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
+    // What cannot be read is no consent.
+    let _ = io::stdin().read_line(&mut answer);
     Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
 }
 
@@ -162,8 +163,12 @@ fn move_store(yes: bool) -> Result<Exit, Failure> {
 fn remove(what: &str, directory: &PathBuf) -> Result<(), Failure> {
     match fs::remove_dir_all(directory) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            let message = format!("cannot remove {}: {error}", directory.display());
-            return Err(Failure::new(Exit::Internal, message));
+            return Err(Failure::of_file(
+                Exit::Internal,
+                "cannot remove",
+                directory,
+                &error,
+            ));
         }
         _ => {}
     }

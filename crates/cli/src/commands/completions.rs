@@ -24,6 +24,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     let mut command = CommandLine::command();
     clap_complete::generate(arguments.shell, &mut command, "parallax", &mut script);
-    console::print_data(&String::from_utf8_lossy(&script))?;
+    console::print_data(&script)?;
     Ok(Exit::Clean)
 }

@@ -108,8 +108,6 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
 }
 
 fn write_lcov(path: &Path, coverage: &Coverage) -> Result<(), Failure> {
-    fs::write(path, coverage::render_lcov(coverage)).map_err(|error| {
-        let message = format!("cannot write {}: {error}", path.display());
-        Failure::new(Exit::Usage, message)
-    })
+    fs::write(path, coverage::render_lcov(coverage))
+        .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", path, &error))
 }

@@ -1,14 +1,17 @@
 //! `parallax doctor`: what is missing on the machine, and how much of a program is captured.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::path::PathBuf;
 
 use parallax_bundle::Bundle;
 use parallax_capture::{Compiler, Inventory, Program, clang, inventory};
 use parallax_engine::doctor::{Check, Status, machine};
+use parallax_project::tools::find_on_path;
 
+use super::record::ALLOW_TRACING;
 use super::shared;
-use crate::console::{self, Palette};
+use crate::console::{self, Palette, wrap};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::counted;
@@ -48,23 +51,20 @@ fn write_machine(text: &mut String) -> bool {
     let mut checks = machine(&compiler, plugin.as_deref());
     if let Some(problem) = problem {
         // What capture says is what will happen; it knows about overrides.
-        let problem = problem.to_string();
-        let mut lines = problem.lines().map(str::trim);
         checks[0].status = Status::Missing;
-        checks[0].found = lines.next().unwrap_or_default().to_owned();
-        checks[0].advice = checks[0]
-            .advice
-            .take()
-            .or_else(|| Some(lines.collect::<Vec<_>>().join(" ")));
+        checks[0].found = problem.to_string();
+        checks[0].advice = Some(problem.advice());
     }
     if let Err(error) = bundle {
-        checks.push(Check {
-            name: "own files",
-            status: Status::Missing,
-            found: error.to_string(),
-            advice: Some("set XDG_CACHE_HOME to a directory that can be written".to_owned()),
-        });
+        let advice = error.advice();
+        checks.push(missing("own files", error.to_string(), advice));
     }
+    checks.extend([
+        cache(),
+        tool("git", "patches are read with it", "git"),
+        tool("sh", "builds and tests are run by it", "dash"),
+        recording(),
+    ]);
     let _ = writeln!(text, "{}", Palette.heading("Machine"));
     let width = checks
         .iter()
@@ -77,15 +77,89 @@ fn write_machine(text: &mut String) -> bool {
     checks.iter().any(|check| check.status == Status::Missing)
 }
 
+fn good(name: &'static str, found: &str) -> Check {
+    Check {
+        name,
+        status: Status::Good,
+        found: found.to_owned(),
+        advice: None,
+    }
+}
+
+fn missing(name: &'static str, found: String, advice: &str) -> Check {
+    Check {
+        name,
+        status: Status::Missing,
+        found,
+        advice: Some(advice.to_owned()),
+    }
+}
+
+/// A command that work on projects needs, what for, and what brings it.
+fn tool(name: &'static str, what_for: &str, package: &str) -> Check {
+    match find_on_path(name) {
+        Some(path) => good(name, &path.display().to_string()),
+        None => {
+            let advice = format!("apt-get install {package}");
+            missing(name, format!("not on PATH; {what_for}"), &advice)
+        }
+    }
+}
+
+/// Whether what is derived can be kept.
+fn cache() -> Check {
+    const NAME: &str = "cache";
+    let path = shared::cache_directory();
+    let tried = fs::create_dir_all(&path).and_then(|()| tempfile::tempfile_in(&path));
+    match tried {
+        Ok(_) => good(NAME, &path.display().to_string()),
+        Err(error) => {
+            let advice = format!("{} names another place", shared::CACHE_VARIABLE);
+            missing(
+                NAME,
+                format!("cannot write {}: {error}", path.display()),
+                &advice,
+            )
+        }
+    }
+}
+
+fn recording() -> Check {
+    const NAME: &str = "recording (ptrace)";
+    match parallax_recorder::probe() {
+        Ok(()) => good(NAME, "permitted"),
+        Err(error) => missing(NAME, error.to_string(), ALLOW_TRACING),
+    }
+}
+
 fn write_check(text: &mut String, check: &Check, width: usize) {
     let mark = match check.status {
         Status::Good => Palette.good("ok     "),
         Status::Limited => Palette.warn("limited"),
         Status::Missing => Palette.bad("missing"),
     };
-    let _ = writeln!(text, "  {mark}  {:width$}  {}", check.name, check.found);
+    // Beside the name where there is room for it, else below.
+    const BEFORE_NAME: usize = 11;
+    const LEAST: usize = 30;
+    let beside = BEFORE_NAME + width + 2;
+    let is_beside = console::width() >= beside + LEAST;
+    let indent = if is_beside { beside } else { BEFORE_NAME };
+    let room = console::width().saturating_sub(indent);
+    let mut lines = wrap(&check.found, room);
     if let Some(advice) = &check.advice {
-        let _ = writeln!(text, "           {:width$}  → {advice}", "");
+        let advice = wrap(advice, room.saturating_sub(2)).into_iter().enumerate();
+        lines.extend(advice.map(|(at, line)| match at {
+            0 => format!("→ {line}"),
+            _ => format!("  {line}"),
+        }));
+    }
+    let first = match is_beside {
+        true => format!("{:width$}  {}", check.name, lines.remove(0)),
+        false => check.name.to_owned(),
+    };
+    let _ = writeln!(text, "  {mark}  {first}");
+    for line in lines {
+        let _ = writeln!(text, "{:indent$}{line}", "");
     }
 }
 

@@ -8,7 +8,7 @@ use parallax_project::config::FILE_NAME;
 use parallax_project::detect::{Detected, System, detect};
 use parallax_project::tools::is_on_path;
 
-use crate::console::{self, Palette, printable};
+use crate::console::{self, Palette, printable, wrap};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::counted;
@@ -145,35 +145,4 @@ fn summary(root: &Path, found: &Detected) -> String {
         Palette.good("wrote")
     );
     text
-}
-
-/// Lines of at most `width` columns, broken between words.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().filter(|line| {
-            line.is_empty() || line.chars().count() + 1 + word.chars().count() <= width
-        });
-        match line {
-            Some(line) if line.is_empty() => line.push_str(word),
-            Some(line) => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            None => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::wrap;
-
-    #[test]
-    fn lines_break_between_words() {
-        assert_eq!(wrap("one two three", 7), ["one two", "three"]);
-        assert_eq!(wrap("incomprehensible a", 4), ["incomprehensible", "a"]);
-        assert_eq!(wrap("", 4), [""]);
-    }
 }

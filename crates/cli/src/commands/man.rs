@@ -21,10 +21,7 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let directory = &arguments.directory;
-    let failed = |error: std::io::Error| {
-        let message = format!("cannot write to {}", directory.display());
-        Failure::new(Exit::Usage, message).cause(error.to_string())
-    };
+    let failed = |error| Failure::of_file(Exit::Usage, "cannot write to", directory, &error);
     fs::create_dir_all(directory).map_err(failed)?;
     clap_mangen::generate_to(CommandLine::command(), directory).map_err(failed)?;
     Ok(Exit::Clean)

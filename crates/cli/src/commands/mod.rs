@@ -31,7 +31,7 @@ pub mod scenario;
 pub mod scenarios;
 pub mod schema;
 mod search;
-mod shared;
+pub mod shared;
 mod stored;
 pub mod targets;
 pub mod tests;

@@ -45,7 +45,7 @@ pub fn no_such_program() -> Failure {
 
 /// This very program as compiler.
 pub fn toolchain() -> Result<Toolchain, Failure> {
-    Ok(Toolchain::current()?)
+    Toolchain::current().map_err(Failure::cannot("find", Path::new("/proc/self/exe")))
 }
 
 impl From<ConfigError> for Failure {
@@ -85,28 +85,38 @@ impl From<ProjectError> for Failure {
 
 impl From<RevisionError> for Failure {
     fn from(error: RevisionError) -> Failure {
-        let failure = |exit| Failure::new(exit, error.to_string());
-        match &error {
+        let text = error.to_string();
+        let failure = |exit| Failure::new(exit, text);
+        match error {
             RevisionError::Unknown(_) | RevisionError::Form(_) => failure(Exit::Usage)
                 .hint("give a range as git does: HEAD~1..HEAD, v1.0..main, main...topic"),
-            RevisionError::NoRepository { complaint, .. } => failure(Exit::Usage)
-                .detail(complaint.as_deref().unwrap_or_default())
+            RevisionError::NoRepository {
+                root,
+                complaint: Some(complaint),
+            } => {
+                let message = format!("git does not work in {}", root.display());
+                Failure::new(Exit::Usage, message).detail(&complaint).hint(
+                    "it has to be installed, and to accept the repository: what does git status say?",
+                )
+            }
+            RevisionError::NoRepository { .. } => failure(Exit::Usage)
                 .hint("git init && git add -A && git commit makes one; without a range, parallax build builds the source as it is"),
             RevisionError::NothingBefore => failure(Exit::Usage)
                 .hint("commit the change, or give a range as git does: v1.0..main"),
             RevisionError::NoBase { .. } => {
                 failure(Exit::Usage).hint("compare them as they are, with two dots: OLD..NEW")
             }
-            RevisionError::Git { .. } => failure(Exit::Usage).hint(
-                "does git status work here? it has to be installed, and the repository whole",
-            ),
-            RevisionError::Io { path, error } => {
-                Failure::of_file(Exit::Internal, "cannot use", path, error)
+            RevisionError::Git { command, message } => {
+                let name = command.split(' ').next().unwrap_or_default();
+                Failure::new(Exit::Usage, format!("git {name} failed"))
+                    .cause(format!("$ git {command}"))
+                    .detail(&message)
+                    .hint("does git status work here, and is there room on the disk? parallax clean shows what can be removed")
             }
-            RevisionError::Project(_) => match error {
-                RevisionError::Project(error) => (*error).into(),
-                error => Failure::new(Exit::Internal, error.to_string()),
-            },
+            RevisionError::Io { path, error } => {
+                Failure::of_file(Exit::Internal, "cannot use", &path, &error)
+            }
+            RevisionError::Project(error) => (*error).into(),
         }
     }
 }
@@ -131,15 +141,19 @@ fn is_debian_source(log: &Path) -> bool {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
-        let failure = |exit| Failure::new(exit, error.to_string());
-        match &error {
+        let text = error.to_string();
+        let failure = |exit| Failure::new(exit, text);
+        match error {
             BuildError::Step(step) => {
                 let mut detail = step.errors.clone();
                 if !detail.is_empty() {
                     detail.push("…".to_owned());
                 }
                 detail.extend_from_slice(&step.last_lines);
-                let mut hint = format!("the whole output is in {}", step.log.display());
+                let mut hint = format!(
+                    "mend the source, or the commands in parallax.toml; the whole output is in {}",
+                    step.log.display()
+                );
                 if is_debian_source(&step.log) {
                     hint.push_str("\nwhat Debian needs to build it: apt-get build-dep ./");
                 }
@@ -150,6 +164,11 @@ impl From<BuildError> for Failure {
             }
             BuildError::NoTree { .. } => failure(Exit::BuildFailed)
                 .hint("build.tree in parallax.toml has to name the folder that the build puts its results into"),
+            BuildError::NothingCaptured { said, log, .. } if !said.is_empty() => {
+                failure(Exit::BuildFailed)
+                    .detail(&said.join("\n"))
+                    .hint(format!("mend what parallax-cc complains about; the whole output is in {}", log.display()))
+            }
             BuildError::NothingCaptured { log, .. } => failure(Exit::BuildFailed).hint(format!(
                 "the build must use the compiler that $CC names; a makefile that sets CC itself needs\n\
                  build = \"make CC=$CC\" in parallax.toml; what it did is in {}",
@@ -157,16 +176,14 @@ impl From<BuildError> for Failure {
             )),
             BuildError::Stopped { .. } => failure(Exit::Interrupted)
                 .hint("run the same again to go on; versions that were built are kept"),
-            BuildError::Shell { .. } => failure(Exit::BuildFailed)
+            BuildError::Shell { command, .. } => failure(Exit::BuildFailed)
+                .cause(format!("$ {command}"))
                 .hint("builds are run by sh: is it installed, and on PATH?"),
             BuildError::Io { path, error } => {
-                Failure::of_file(Exit::Internal, "cannot use", path, error)
+                Failure::of_file(Exit::Internal, "cannot use", &path, &error)
             }
-            BuildError::Revision(_) | BuildError::Project(_) => match error {
-                BuildError::Revision(error) => error.into(),
-                BuildError::Project(error) => (*error).into(),
-                error => Failure::new(Exit::Internal, error.to_string()),
-            },
+            BuildError::Revision(error) => error.into(),
+            BuildError::Project(error) => (*error).into(),
         }
     }
 }

@@ -140,7 +140,9 @@ fn keep_at(arguments: &Arguments, place: Place) -> Result<(Exit, String), Failur
     let log = directory.join("record.log");
     let output = match arguments.show_output {
         true => None,
-        false => Some(Arc::new(File::create(&log)?)),
+        false => Some(Arc::new(File::create(&log).map_err(|error| {
+            Failure::of_file(Exit::Internal, "cannot write", &log, &error)
+        })?)),
     };
     let mut variables = place.variables;
     variables.extend(arguments.env.iter().map(|name| name.clone().into_vec()));
@@ -378,17 +380,23 @@ fn under_test(program: parallax_project::Program) -> Program {
     }
 }
 
+/// What to do where recording is forbidden.
+pub const ALLOW_TRACING: &str =
+    "allow ptrace: sysctl kernel.yama.ptrace_scope=1, or docker run --cap-add=SYS_PTRACE";
+
 impl From<RecorderError> for Failure {
     fn from(error: RecorderError) -> Failure {
-        match &error {
+        match error {
             RecorderError::Start { .. } => Failure::from_error(Exit::BuildFailed, &error)
-                .hint("give the command that runs the tests behind --"),
+                .hint("is it installed, and on PATH? the command that runs the tests is given behind --, or in test.command of parallax.toml"),
             RecorderError::Trace(_) => Failure::from_error(Exit::Internal, &error)
-                .hint("allow ptrace: sysctl kernel.yama.ptrace_scope=1, or docker run --cap-add=SYS_PTRACE"),
+                .hint(ALLOW_TRACING),
             RecorderError::Wait(_) => Failure::from_error(Exit::Internal, &error)
                 .hint("does something else trace or kill the tests? run the command alone"),
-            RecorderError::Sink(_) => Failure::from_error(Exit::Internal, &error)
-                .hint("is there room on the disk of .parallax? parallax clean shows what can be removed"),
+            RecorderError::Sink(error) => match error.downcast::<StoreError>() {
+                Ok(error) => (*error).into(),
+                Err(error) => Failure::defect(error.as_ref()),
+            },
         }
     }
 }

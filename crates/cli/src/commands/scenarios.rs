@@ -119,7 +119,7 @@ fn print_json(list: Vec<Value>) -> Result<(), Failure> {
         "targets": [],
         "scenarios": list,
     });
-    Ok(console::print_data(&format!("{document}\n"))?)
+    console::print_data(&format!("{document}\n"))
 }
 
 fn value(kept: &Kept) -> Value {

@@ -97,7 +97,8 @@ impl<'s> Search<'s> {
     /// Finds the search, or begins it; waits for another process that is at it.
     pub fn open(store: &'s Store, asked: &Asked<'_>) -> Result<Search<'s>, Failure> {
         let program = stored::program_name(store, asked.program)?;
-        let identity = hash(&fs::read(asked.program)?);
+        let identity =
+            hash(&fs::read(asked.program).map_err(Failure::cannot("read", asked.program))?);
         let key = format!(
             "{VERSION}\n{}\n{identity}\n{}",
             asked.strategy, asked.settings
@@ -152,7 +153,7 @@ impl<'s> Search<'s> {
     }
 
     pub fn finish(&mut self, outcome: &Outcome) -> Result<(), Failure> {
-        let text = serde_json::to_string(outcome).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(outcome).map_err(|error| Failure::defect(&error))?;
         Ok(self.work.finish(&text)?)
     }
 }

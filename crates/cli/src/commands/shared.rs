@@ -16,7 +16,7 @@ use parallax_store::{Usage, announce};
 use super::explore::watch;
 use crate::console::{self, Line};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use crate::failure::{Failure, against};
 
 /// Names the cache directory, instead of the user's own.
 pub const CACHE_VARIABLE: &str = "PARALLAX_CACHE";
@@ -45,7 +45,7 @@ pub fn parse<A: clap::Args>(command: &'static str, words: &[OsString]) -> Result
     let words = std::iter::once(command.into()).chain(words.iter().cloned());
     let matches = parser.try_get_matches_from(words);
     let parsed = matches.and_then(|matches| A::from_arg_matches(&matches));
-    parsed.map_err(|error| Failure::new(Exit::Usage, error.to_string()))
+    parsed.map_err(|error| Failure::defect(&error))
 }
 
 /// Reads a captured program, or says what is wrong with it.
@@ -57,8 +57,8 @@ pub fn read(path: &Path) -> Result<Program, Failure> {
     parallax_capture::read_program(path).map_err(|error| read_failure(path, &error))
 }
 
-fn read_failure(path: &Path, error: &ReadError) -> Failure {
-    if let ReadError::Io { error, .. } = error {
+pub fn read_failure(path: &Path, why: &ReadError) -> Failure {
+    if let ReadError::Io { error, .. } = why {
         let shown = path.display();
         let failure = |message| Failure::new(Exit::Usage, message);
         return match error.kind() {
@@ -69,10 +69,10 @@ fn read_failure(path: &Path, error: &ReadError) -> Failure {
             }
             _ => failure(format!("{shown} cannot be read"))
                 .cause(error.to_string())
-                .hint("look at it with ls -l and file"),
+                .hint(why.advice()),
         };
     }
-    Failure::with_hint_below(Exit::Usage, &error.to_string())
+    Failure::from_error(Exit::Usage, why).hint(why.advice())
 }
 
 /// Says that the cache is in use, as long as this process lives. Only `clean` looks: where that
@@ -159,7 +159,7 @@ pub fn cached_variants(program: &Program) -> Vec<String> {
     list
 }
 
-fn derive_failure(error: &DeriveError) -> Failure {
+pub fn derive_failure(error: &DeriveError) -> Failure {
     let exit = match error {
         DeriveError::Library(_) | DeriveError::NoModules { .. } => Exit::Usage,
         DeriveError::Tool(_)
@@ -183,12 +183,15 @@ fn derive_failure(error: &DeriveError) -> Failure {
         }
         DeriveError::NoModules { .. } => Failure::new(exit, text)
             .hint("build all of it with CC=parallax-cc, its objects included"),
-        DeriveError::MissingInput { .. } => Failure::new(exit, text)
-            .hint("libraries and objects that it was linked with have to stay where they were"),
-        DeriveError::Io { .. } => Failure::new(exit, text).hint(format!(
-            "set {CACHE_VARIABLE} to a directory that can be written"
-        )),
-        _ => Failure::with_hint_below(exit, &text),
+        DeriveError::MissingInput { .. } => Failure::new(exit, text).hint(
+            "build the program again; what it is linked with has to stay where it is",
+        ),
+        DeriveError::Io { path, error } => Failure::new(exit, format!("cannot use {}", path.display()))
+            .cause(error.to_string())
+            .hint(format!("{}\n{CACHE_VARIABLE} names another place", against(error))),
+        DeriveError::Tool(error) => Failure::new(exit, text).hint(error.advice()),
+        DeriveError::Bundle(error) => Failure::new(exit, text).hint(error.advice()),
+        DeriveError::Library(inner) => Failure::from_error(exit, error).hint(inner.advice()),
     }
 }
 
@@ -197,7 +200,7 @@ pub fn read_code(covered: &Derived) -> Result<Vec<ModuleCode>, Failure> {
     let mut modules = Vec::new();
     for path in std::iter::once(&covered.path).chain(&covered.libraries) {
         let read = parallax_capture::read_code(path);
-        modules.extend(read.map_err(|error| Failure::from_error(Exit::Internal, &error))?);
+        modules.extend(read.map_err(|error| Failure::of_derived(&error))?);
     }
     Ok(modules)
 }

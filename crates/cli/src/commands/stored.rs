@@ -34,7 +34,7 @@ pub fn open_existing() -> Result<Option<Store>, Failure> {
 /// The name of a program in the store: one that is known and that its path ends with, else its path from
 /// here.
 pub fn program_name(store: &Store, path: &Path) -> Result<Bytes, Failure> {
-    let absolute = std::path::absolute(path)?;
+    let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
     let mut known = store.programs()?;
     known.retain(|name| absolute.ends_with(Path::new(name.as_os_str())));
     if let Some(name) = known.into_iter().max_by_key(|name| name.len()) {

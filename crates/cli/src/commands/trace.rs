@@ -167,7 +167,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         stdin: read_stdin(arguments.stdin.as_deref()),
         environment: std::env::vars_os().collect(),
         objects: read_objects(),
-        directory: std::env::current_dir()?,
+        directory: std::env::current_dir().map_err(Failure::cannot("find", Path::new(".")))?,
         started: SystemTime::now(),
     };
     let outcome = run_program(&launch, Some(&region))?;

@@ -1,7 +1,6 @@
 //! `parallax variant`: derives a program and says where it is.
 
 use std::fs;
-use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -61,7 +60,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         // As it is: a path need not be text.
         let mut line = derived.path.as_os_str().as_bytes().to_vec();
         line.push(b'\n');
-        std::io::stdout().write_all(&line)?;
+        console::print_data(&line)?;
         return Ok(Exit::Clean);
     };
     // Through a neighbour and rename: the target may be the very program that is running.
@@ -71,8 +70,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let copied = fs::copy(&derived.path, &scratch).and_then(|_| fs::rename(&scratch, &output));
     copied.map_err(|error| {
         let _ = fs::remove_file(&scratch);
-        let message = format!("cannot write {}: {error}", output.display());
-        Failure::new(Exit::Usage, message)
+        Failure::of_file(Exit::Usage, "cannot write", &output, &error)
     })?;
     Ok(Exit::Clean)
 }

@@ -24,9 +24,10 @@ pub fn run(
         (Format::Bats, None) => (Format::Shell.write(test), false),
         (format, _) => (format.write(test), matches!(format, Format::Bats)),
     };
-    let folder = tempfile::tempdir()?;
+    let temporary = std::env::temp_dir();
+    let folder = tempfile::tempdir().map_err(Failure::cannot("write below", &temporary))?;
     let script = folder.path().join(format!("test.{}", format.ending()));
-    fs::write(&script, text.unwrap_or_default())?;
+    fs::write(&script, text.unwrap_or_default()).map_err(Failure::cannot("write", &script))?;
     let interpreter = match bats.filter(|_| is_bats) {
         Some(bats) => bats,
         None => interpreter(&script)?,
@@ -60,7 +61,7 @@ pub fn run(
 
 /// What a file says that it is run by.
 fn interpreter(path: &Path) -> Result<PathBuf, Failure> {
-    let text = fs::read(path)?;
+    let text = fs::read(path).map_err(Failure::cannot("read", path))?;
     let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let named = first.strip_prefix(b"#!").map(String::from_utf8_lossy);
     let mut words = named.iter().flat_map(|line| line.split_whitespace());

@@ -7,9 +7,10 @@ pub mod sarif;
 pub mod schema;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use tempfile::TempDir;
 
@@ -72,7 +73,7 @@ impl Folder {
             .env("COLUMNS", "100")
             .env_remove("PARALLAX_CLANG")
             .env_remove("PARALLAX_CACHE")
-            .stdin(std::process::Stdio::null());
+            .stdin(Stdio::null());
         command
     }
 
@@ -86,7 +87,11 @@ impl Folder {
     }
 }
 
-/// Runs git in a folder, not dependent on the user's settings.
+/// Changes who may use a file.
+pub fn set_mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
 /// What files may be read and written does not hold for root, as long as it may override it.
 pub fn without_privileges(mut command: Command) -> Command {
     // SAFETY: system calls only.
@@ -103,7 +108,13 @@ pub fn without_privileges(mut command: Command) -> Command {
     command
 }
 
+/// Runs git in a folder, not dependent on the user's settings.
 pub fn git(folder: &Path, words: &[&str]) {
+    git_output(folder, words);
+}
+
+/// Likewise; what it prints, without the newline at the end.
+pub fn git_output(folder: &Path, words: &[&str]) -> String {
     let output = Command::new("git")
         .arg("-C")
         .arg(folder)
@@ -113,6 +124,7 @@ pub fn git(folder: &Path, words: &[&str]) {
         .output()
         .unwrap();
     assert!(output.status.success(), "{output:?}");
+    text_of(&output.stdout).trim_end().to_owned()
 }
 
 /// Runs, expects an exit code, and gives both streams.
@@ -131,6 +143,52 @@ pub fn expect(code: i32, mut command: Command) -> (String, String) {
 
 pub fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a script in a user namespace of its own, where it may mount file systems; `None` where that is not allowed.
+#[expect(
+    clippy::print_stderr,
+    reason = "a test that does nothing has to say so"
+)]
+pub fn in_own_namespace(directory: &Path, script: &str) -> Option<(i32, String)> {
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "sh", "-c", script]);
+        command
+    };
+    if !unshare("true")
+        .status()
+        .is_ok_and(|status| status.success())
+    {
+        eprintln!("skipped: namespaces are not permitted here");
+        return None;
+    }
+    let cache = concat!(env!("CARGO_TARGET_TMPDIR"), "/cache");
+    let output = unshare(script)
+        .current_dir(directory)
+        .env("XDG_CACHE_HOME", cache)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = text_of(&output.stdout) + &text_of(&output.stderr);
+    Some((output.status.code().unwrap_or(-1), text))
+}
+
+/// Both parts of an error: what is wrong and why, and what to do.
+pub fn parts(error: &str) -> (&str, &str) {
+    let error = &error[error.find("error:").expect(error)..];
+    error
+        .split_once("hint:")
+        .unwrap_or_else(|| panic!("nothing to do is said: {error}"))
+}
+
+/// Runs, and expects an error that has both parts.
+#[track_caller]
+pub fn says(command: Command, exit: i32, what: &[&str], hint: &[&str]) {
+    let (_, error) = expect(exit, command);
+    let (wrong, to_do) = parts(&error);
+    assert_contains(wrong, what);
+    assert_contains(to_do, hint);
 }
 
 /// All parts are in the text, in any order.

@@ -200,7 +200,7 @@ fn variants(
         console::note(note);
     }
     Ok(Programs {
-        plain: path.canonicalize()?,
+        plain: path.canonicalize().map_err(Failure::cannot("find", path))?,
         traced: traced.path,
         covered: None,
         checked: arguments.means.checked(program),
@@ -231,7 +231,9 @@ impl Place {
             variables: Vec::new(),
         };
         if let Some(directory) = &arguments.directory {
-            let directory = directory.canonicalize()?;
+            let directory = directory
+                .canonicalize()
+                .map_err(Failure::cannot("find", directory))?;
             place.folders.push(directory.clone());
             place.roots.push(directory);
             return Ok(place);

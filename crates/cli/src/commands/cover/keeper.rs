@@ -58,12 +58,12 @@ impl<'k> Keeper<'k> {
         let subject = Subject {
             label: "plain".to_owned(),
             build: Build::Plain,
-            program: path.canonicalize()?,
+            program: path.canonicalize().map_err(Failure::cannot("find", path))?,
         };
         Ok(Keeper {
             store,
             program: name.as_bytes().into(),
-            identity: hash(&fs::read(path)?),
+            identity: hash(&fs::read(path).map_err(Failure::cannot("read", path))?),
             counter: Counter::new(path, folders)?,
             plain: Replayer::new(subject, &settings)?,
             path: path.to_owned(),
@@ -132,7 +132,10 @@ impl<'k> Keeper<'k> {
         let test = Test {
             name: &name,
             title: &title,
-            program: &self.path.canonicalize()?,
+            program: &self
+                .path
+                .canonicalize()
+                .map_err(Failure::cannot("find", &self.path))?,
             built_as: None,
             scenario: &recorded.scenario,
             ending: &recorded.result,
@@ -142,14 +145,15 @@ impl<'k> Keeper<'k> {
             Ok(text) => text,
             Err(why) => return Ok(format!("no test file: {why}")),
         };
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(Failure::cannot("write below", folder))?;
         let path = folder.join(format!("{name}.{}", format.ending()));
-        fs::write(&path, text)?;
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        fs::write(&path, text)
+            .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o755)))
+            .map_err(Failure::cannot("write", &path))?;
         match verify::run(format, &test, test.program, &self.settings)? {
             None => Ok(format!("test file: {}", path.display())),
             Some(said) => {
-                fs::remove_file(&path)?;
+                fs::remove_file(&path).map_err(Failure::cannot("remove", &path))?;
                 Ok(format!(
                     "no test file: run as a script, it did not do the same again: {said}"
                 ))

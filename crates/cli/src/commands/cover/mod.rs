@@ -143,7 +143,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let is_range = range.is_some();
             if is_range && (arguments.uncovered || !arguments.at.is_empty()) {
                 let message = "a range says which lines are meant; --at and --uncovered do, too";
-                return Err(Failure::new(Exit::Usage, message));
+                return Err(Failure::new(Exit::Usage, message).hint("leave out one or the other"));
             }
             if !arguments.arguments.is_empty() {
                 let message = "the words behind -- are arguments for a program";
@@ -219,7 +219,7 @@ impl From<NoTarget> for Failure {
                 failure.hint("name a source file of the program as FILE:LINE")
             }
             NoTarget::Ambiguous { .. } => failure.hint("write more of the path"),
-            NoTarget::NoCode { .. } => failure,
+            NoTarget::NoCode { .. } => failure.hint("parallax targets shows which lines have code"),
         }
     }
 }

@@ -83,7 +83,9 @@ pub fn search(
     }
     let analysis = means.arguments.analyse(shared::read_code(&covered)?);
     let programs = Programs {
-        plain: path.canonicalize()?,
+        plain: path
+            .canonicalize()
+            .map_err(Failure::cannot("find", &path))?,
         traced: traced.path,
         covered: Some(covered.path.clone()),
         checked: means.arguments.means.checked(&program),

@@ -20,8 +20,8 @@ use crate::report::cover::{self as report, CoverReport};
 
 pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
     if arguments.at.is_empty() {
-        let message = "say which lines of the program: --at FILE:LINE";
-        return Err(Failure::new(Exit::Usage, message));
+        let message = "a program alone does not say which lines are meant";
+        return Err(Failure::new(Exit::Usage, message).hint("--at FILE:LINE names one"));
     }
     let program = shared::read(path)?;
     let shape = seed::shape(&arguments.start, &arguments.arguments)?;
@@ -35,7 +35,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
     for note in traced.notes.iter().chain(&shape.notes) {
         console::note(note);
     }
-    let absolute = std::path::absolute(path)?;
+    let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
     let programs = Programs {
         plain: absolute.clone(),
         traced: traced.path,

@@ -321,7 +321,7 @@ pub fn identity<'s>(
     );
     for subject in subjects {
         for path in [&subject.paths.old, &subject.paths.new] {
-            let program = hash(&std::fs::read(path)?);
+            let program = hash(&std::fs::read(path).map_err(Failure::cannot("read", path))?);
             text.push_str(&format!("\n{} {program}", subject.name));
         }
     }

@@ -128,12 +128,12 @@ impl<'s> Journal<'s> {
     }
 
     fn append(&mut self, entry: &Entry) -> Result<(), Failure> {
-        let chunk = serde_json::to_vec(entry).map_err(std::io::Error::from)?;
+        let chunk = serde_json::to_vec(entry).map_err(|error| Failure::defect(&error))?;
         Ok(self.work.append(&chunk)?)
     }
 
     pub fn finish(&mut self, outcome: &Outcome) -> Result<(), Failure> {
-        let text = serde_json::to_string(outcome).map_err(std::io::Error::from)?;
+        let text = serde_json::to_string(outcome).map_err(|error| Failure::defect(&error))?;
         Ok(self.work.finish(&text)?)
     }
 }

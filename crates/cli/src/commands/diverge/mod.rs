@@ -11,7 +11,7 @@ mod single;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::diverge::{DivergeError, Options, Phase, Progress};
+use parallax_engine::diverge::{Options, Phase, Progress};
 use parallax_engine::execute::Settings;
 use parallax_engine::explore::Shape;
 use parallax_engine::region::Symbolic;
@@ -184,13 +184,4 @@ fn progress_line(pace: &str, progress: &Progress) -> String {
         progress.clusters,
         progress.open,
     )
-}
-
-impl From<DivergeError> for Failure {
-    fn from(error: DivergeError) -> Failure {
-        match error {
-            DivergeError::Explore(error) => error.into(),
-            DivergeError::Replay(error) => error.into(),
-        }
-    }
 }

@@ -41,8 +41,10 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
     let new_name = arguments.new.as_deref().unwrap_or(old_name);
     let golden = match &arguments.golden {
         Some(path) => {
-            let program = shared::read(Path::new(path))?;
-            Some((std::path::absolute(path)?, means.checked(&program)))
+            let path = Path::new(path);
+            let program = shared::read(path)?;
+            let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
+            Some((absolute, means.checked(&program)))
         }
         None => None,
     };

@@ -6,16 +6,14 @@ pub mod start;
 pub(super) mod watch;
 
 use std::ffi::OsString;
-use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use parallax_capture::Variant;
-use parallax_engine::archive::{Archive, ArchiveError};
-use parallax_engine::explore::{ExploreError, Options, Programs, explore};
+use parallax_engine::archive::Archive;
+use parallax_engine::explore::{Options, Programs, explore};
 use parallax_engine::region::Symbolic;
 use parallax_engine::sites::SiteMap;
 use parallax_solver::Config;
-use parallax_store::StoreError;
 
 use super::budget::BudgetArguments;
 use super::means::Means;
@@ -103,7 +101,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     for note in traced.notes.iter().chain(&shape.notes) {
         console::note(note);
     }
-    let absolute = std::path::absolute(&arguments.program)?;
+    let path = &arguments.program;
+    let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
     let programs = Programs {
         plain: absolute.clone(),
         traced: traced.path,
@@ -215,31 +214,4 @@ fn identity(options: &Options, programs: &Programs) -> String {
     let (program, checked) = (&programs.traced, &programs.checked);
     let is_covered = programs.covered.is_some();
     format!("{options:?} {program:?} {traced:?} {is_covered} {covered:?} {checked:?}")
-}
-
-impl From<ExploreError> for Failure {
-    fn from(error: ExploreError) -> Failure {
-        match error {
-            ExploreError::Region(error) => error.into(),
-            ExploreError::Shared(error) => error.into(),
-            ExploreError::Sites(error) => error.into(),
-            ExploreError::Execute(error) => error.into(),
-            ExploreError::Journal(error) => match error.0.downcast::<StoreError>() {
-                Ok(error) => (*error).into(),
-                Err(error) => Failure::from_error(Exit::Internal, error.as_ref()),
-            },
-            ExploreError::Untraced => Failure::from_error(Exit::Usage, &error)
-                .hint("parallax doctor PROGRAM says what of it was captured; parallax trace shows a single run"),
-        }
-    }
-}
-
-impl From<ArchiveError> for Failure {
-    fn from(error: ArchiveError) -> Failure {
-        match error.source.kind() {
-            ErrorKind::StorageFull => Failure::from_error(Exit::Internal, &error)
-                .hint("make room and run the command again: it goes on where it was"),
-            _ => Failure::from_error(Exit::Usage, &error).hint("--output names another directory"),
-        }
-    }
 }

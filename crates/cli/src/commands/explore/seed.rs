@@ -159,7 +159,7 @@ fn described(asked: &StartArguments, given: Scenario) -> Result<Described, Failu
             length,
         } = group;
         let message = format!("--sym-args {least} {most} {length}: MIN is larger than MAX");
-        return Err(Failure::new(Exit::Usage, message));
+        return Err(Failure::new(Exit::Usage, message).hint("as in --sym-args 0 2 8"));
     }
     let mut files: Vec<(Bytes, usize)> = Vec::new();
     for file in asked.sym_file.chunks(2) {
@@ -257,8 +257,7 @@ fn file_name(path: &Path) -> Result<Bytes, Failure> {
 }
 
 fn read(path: &Path) -> Result<Bytes, Failure> {
-    fs::read(path).map(Bytes).map_err(|error| {
-        let message = format!("cannot read {}: {error}", path.display());
-        Failure::new(Exit::Usage, message)
-    })
+    fs::read(path)
+        .map(Bytes)
+        .map_err(|error| Failure::of_file(Exit::Usage, "cannot read", path, &error))
 }

@@ -100,10 +100,9 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
 /// The files of a directory that could hold a scenario.
 fn json_below(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
     let is_json = |path: &PathBuf| path.extension() == Some(OsStr::new("json")) && path.is_file();
-    let entries: Result<Vec<PathBuf>, _> = fs::read_dir(directory)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect();
-    let mut files: Vec<PathBuf> = entries?.into_iter().filter(is_json).collect();
+    let entries = fs::read_dir(directory).map_err(Failure::cannot("read", directory))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut files: Vec<PathBuf> = paths.filter(is_json).collect();
     files.sort();
     Ok(files)
 }

@@ -294,7 +294,7 @@ mod tests {
             assert_eq!(good.as_deref(), Some(&1));
             let mut fail = || {
                 made += 1;
-                Err(Failure::new(Exit::BuildFailed, "no"))
+                Err(Failure::new(Exit::BuildFailed, "no").hint("none"))
             };
             let bad = prepared.get("bad", &mut fail, |_| complaints += 1);
             assert_eq!(bad, None);

@@ -36,7 +36,8 @@ impl Ready {
         let comparison = Comparison::new(old, new, patch, Interactions::Important)?;
         let builds = |path: &Path| -> Result<Builds, Failure> {
             let program = shared::read(path)?;
-            Ok((std::path::absolute(path)?, means.checked(&program)))
+            let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
+            Ok((absolute, means.checked(&program)))
         };
         let covered = &comparison.new.covered;
         let tables = read_tables(&covered.path, &covered.libraries)?;

@@ -29,7 +29,7 @@ pub struct Suite {
 impl Suite {
     /// What is known about the program with this path.
     pub fn read(store: &Store, program: &Path) -> Result<Suite, Failure> {
-        let identity = hash(&fs::read(program)?);
+        let identity = hash(&fs::read(program).map_err(Failure::cannot("read", program))?);
         let measured = store.coverages(&identity)?.into_iter();
         let tests = measured.map(|one| Test {
             id: one.scenario,

@@ -208,12 +208,3 @@ fn again(
 ) -> Result<Vec<Seen>, ReplayError> {
     (1..TIMES).map(|_| replayer.run(scenario)).collect()
 }
-
-impl From<ReplayError> for Failure {
-    fn from(error: ReplayError) -> Failure {
-        match error {
-            ReplayError::Shared(error) => error.into(),
-            ReplayError::Execute(error) => Failure::from_error(Exit::Internal, &error),
-        }
-    }
-}

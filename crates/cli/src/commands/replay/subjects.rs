@@ -165,7 +165,7 @@ impl Version {
 /// The program itself, or a variant of it.
 fn built(path: &Path, build: Build) -> Result<PathBuf, Failure> {
     let variant = match build {
-        Build::Plain => return Ok(path.canonicalize()?),
+        Build::Plain => return path.canonicalize().map_err(Failure::cannot("find", path)),
         Build::Checked => Variant::Checked,
         Build::Covered => Variant::Covered,
     };

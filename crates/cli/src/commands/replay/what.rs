@@ -161,10 +161,8 @@ fn finding_directory(id: &str) -> Option<PathBuf> {
 }
 
 fn read<T: for<'d> Deserialize<'d>>(path: &Path) -> Result<T, Failure> {
-    let text = fs::read(path).map_err(|error| {
-        let message = format!("cannot read {}: {error}", path.display());
-        Failure::new(Exit::Usage, message)
-    })?;
+    let text = fs::read(path)
+        .map_err(|error| Failure::of_file(Exit::Usage, "cannot read", path, &error))?;
     serde_json::from_slice(&text).map_err(|error| {
         let message = format!("{} holds no scenario: {error}", path.display());
         Failure::new(Exit::Usage, message)

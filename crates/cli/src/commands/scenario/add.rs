@@ -45,14 +45,17 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let Some((program, words)) = arguments.command.split_first() else {
-        return Err(Failure::new(Exit::Usage, "no command line was given"));
+        return Err(Failure::new(Exit::Usage, "no command line was given")
+            .hint("give the program and its arguments behind --"));
     };
     let program = Path::new(program);
     let mut notes = Vec::new();
     let mut scenario = seed::given(words, &arguments.file, &arguments.env, &mut notes)?;
     let mut input = io::stdin();
     if !input.is_terminal() {
-        input.read_to_end(&mut scenario.stdin)?;
+        input
+            .read_to_end(&mut scenario.stdin)
+            .map_err(Failure::cannot("read", Path::new("/dev/stdin")))?;
     }
     for note in &notes {
         console::note(note);

@@ -38,7 +38,7 @@ pub fn measure(
             console::note(&note);
             continue;
         }
-        let identity = hash(&fs::read(&path)?);
+        let identity = hash(&fs::read(&path).map_err(Failure::cannot("read", &path))?);
         let mut counter: Option<Counter> = None;
         for id in ids {
             if store.coverage(id, &identity)?.is_some() {

@@ -63,11 +63,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             Tool::Afl => writer.afl(&kept),
         };
         result.map_err(|error| {
-            let message = format!(
-                "cannot write below {}: {error}",
-                arguments.directory.display()
-            );
-            Failure::new(Exit::Usage, message)
+            let directory = &arguments.directory;
+            Failure::of_file(Exit::Usage, "cannot write below", directory, &error)
         })?;
     }
     for (what, count) in &writer.lost {

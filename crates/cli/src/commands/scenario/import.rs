@@ -75,7 +75,8 @@ const BATCH: usize = 256;
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let Some((program, words)) = arguments.command.split_first() else {
-        return Err(Failure::new(Exit::Usage, "no command line was given"));
+        return Err(Failure::new(Exit::Usage, "no command line was given")
+            .hint("give the program and its arguments behind --"));
     };
     let program = Path::new(program);
     let template = Template::new(arguments, words)?;
@@ -84,7 +85,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         collect(path, arguments.from, &mut files)?;
     }
     if files.is_empty() {
-        return Err(Failure::new(Exit::Usage, "there are no inputs to import"));
+        return Err(Failure::new(Exit::Usage, "there are no inputs to import").hint("name their files, or the folder that they are in; --from says which tool made them"));
     }
     let store = stored::open()?;
     let in_use = store.begin("parallax scenario import")?;
@@ -194,10 +195,7 @@ fn find(word: &[u8]) -> Option<usize> {
 
 /// Files below a path that are inputs; those of the tools themselves are not.
 fn collect(path: &Path, tool: Tool, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let fail = |error: std::io::Error| {
-        let message = format!("cannot read {}: {error}", path.display());
-        Failure::new(Exit::Usage, message)
-    };
+    let fail = |error| Failure::of_file(Exit::Usage, "cannot read", path, &error);
     if !path.metadata().map_err(fail)?.is_dir() {
         files.push(path.to_owned());
         return Ok(());

@@ -1,7 +1,7 @@
 //! Which inputs become tests, and whether each test does what it should.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_engine::coverage::Counter;
@@ -146,7 +146,7 @@ impl Maker<'_, '_> {
         };
         let mut draft = Draft {
             subject,
-            seen: subject.paths.new.canonicalize()?,
+            seen: found(&subject.paths.new)?,
             name: safe(&format!("{}-{id}", last(&subject.name))),
             title: format!("{what}; this is what the {version} version does ({id})"),
             scenario: &cluster.scenario,
@@ -195,7 +195,7 @@ impl Maker<'_, '_> {
             self.leave_out(&place, "its input does not reach it any more".to_owned());
             return Ok(());
         }
-        let seen = subject.paths.new.canonicalize()?;
+        let seen = found(&subject.paths.new)?;
         let replayed = Replayed {
             label: "plain".to_owned(),
             build: Build::Plain,
@@ -259,7 +259,7 @@ impl Maker<'_, '_> {
             self.leave_out(what, why.to_string());
             return Ok(None);
         }
-        let (old, new) = (draft.subject.paths.old.canonicalize()?, &draft.seen);
+        let (old, new) = (found(&draft.subject.paths.old)?, &draft.seen);
         let (right, other) = match right {
             Right::Old => (&old, new),
             Right::New => (new, &old),
@@ -305,4 +305,11 @@ fn safe(name: &str) -> String {
     name.chars()
         .map(|c| if is_safe(c) { c } else { '_' })
         .collect()
+}
+
+/// Where a program is, whatever links lead there.
+fn found(program: &Path) -> Result<PathBuf, Failure> {
+    program
+        .canonicalize()
+        .map_err(Failure::cannot("find", program))
 }

@@ -5,6 +5,7 @@ mod collect;
 use std::fs;
 use std::path::PathBuf;
 
+use parallax_project::RevisionError;
 use parallax_project::detect::Tree;
 use parallax_project::idiom::{Idiom, Listed, Place};
 use parallax_project::revision::NewFile;
@@ -89,11 +90,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let root = project.root.clone();
     let (selected, _) = check::select(&project, arguments.range.as_deref())?;
     let pair = Pair::of_selected(project, selected, None)?;
-    let Some(repository) = &pair.project.repository else {
-        let message = "there is no git repository that a patch could be for";
-        return Err(Failure::new(Exit::Usage, message)
-            .hint("git init && git add -A && git commit makes one"));
-    };
+    // Two revisions are in one.
+    let repository = pair.project.repository.as_ref();
+    let repository = repository.ok_or_else(|| RevisionError::NoRepository {
+        root: root.clone(),
+        complaint: None,
+    })?;
     let store = stored::open()?;
     let in_use = store.begin("parallax tests")?;
     let orders = Orders::new(&arguments.running.words(), true)?;
@@ -136,8 +138,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let patch = repository.addition(&pair.builds.new.revision, &files, &state)?;
     write(arguments, &patch)?;
     console::print_error(&summary(&place, &made));
-    let scratch = tempfile::NamedTempFile::new_in(&state)?;
-    fs::write(scratch.path(), &patch)?;
+    let scratch = tempfile::NamedTempFile::new_in(&state)
+        .and_then(|scratch| fs::write(scratch.path(), &patch).map(|()| scratch))
+        .map_err(Failure::cannot("write below", &state))?;
     if let Err(complaint) = repository.applies(scratch.path()) {
         let line = complaint.lines().next().unwrap_or_default();
         console::note(&format!(
@@ -175,7 +178,8 @@ fn files(
     }
     match &place.list {
         Some(list) => {
-            let text = fs::read_to_string(pair.builds.new.source.join(list))?;
+            let path = pair.builds.new.source.join(list);
+            let text = fs::read_to_string(&path).map_err(Failure::cannot("read", &path))?;
             files.push(NewFile {
                 path: list.clone(),
                 text: place.with(&text, &listed).into_bytes(),
@@ -190,15 +194,10 @@ fn files(
 }
 
 fn write(arguments: &Arguments, patch: &[u8]) -> Result<(), Failure> {
-    use std::io::Write as _;
     match &arguments.output {
         Some(path) => fs::write(path, patch)
             .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", path, &error))?,
-        None => {
-            let mut out = std::io::stdout().lock();
-            // A reader that went away is no error.
-            let _ = out.write_all(patch).and_then(|()| out.flush());
-        }
+        None => console::print_data(patch)?,
     }
     Ok(())
 }

@@ -30,7 +30,8 @@ pub struct Version {
 impl Version {
     pub fn new(path: &Path, means: &Means) -> Result<Version, Failure> {
         let program = shared::read(path)?;
-        Version::of(&program, std::path::absolute(path)?, None, means)
+        let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
+        Version::of(&program, absolute, None, means)
     }
 
     /// One version of a program whose source is annotated.
