@@ -31,6 +31,7 @@ mod probe;
 mod reduce;
 mod run;
 pub mod sample;
+mod sides;
 mod tape;
 mod trunks;
 

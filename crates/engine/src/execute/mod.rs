@@ -3,7 +3,9 @@
 //! A program that has a run server inside (the traced variant) is started once and forks for every run; others, and
 //! those that do not get along with that, are started anew. What comes out is the same.
 
+mod environment;
 mod files;
+mod interface;
 mod later;
 mod layout;
 mod order;
@@ -14,24 +16,22 @@ mod server;
 mod snapshot;
 mod watch;
 
-use std::ffi::{OsStr, OsString};
-use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
 use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
 
 use crate::libraries;
-use crate::play::{AddressError, Sockets};
+use crate::play::Sockets;
 use crate::run::keeper::Stage;
-use crate::run::prepare::{VARIABLES, high_descriptor};
+use crate::run::prepare::high_descriptor;
 use crate::run::{End, Launch, Outcome, RunError};
-use crate::sandbox::{self, Confinement, Init, Limits, Place, Policy, SandboxError};
-use crate::scenario::{Bytes, Scenario, Sink, ktest};
+use crate::sandbox::{self, Confinement, Init, Place};
+use crate::scenario::{Scenario, Sink};
 use crate::shared::Shared;
 use crate::temporary::Temporary;
+pub use interface::{ExecuteError, Settings};
 pub use later::Later;
 pub use layout::lay_out;
 use ready::{Run, address_of, relocated};
@@ -40,78 +40,6 @@ use scratch::Scratch;
 use server::Server;
 use snapshot::Snapshot;
 use watch::{Bounds, Finished, WatchError};
-
-/// How the program is run, the same for all scenarios.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// What the program sees as its name; its path if empty.
-    pub argv0: OsString,
-    /// Wall-clock time of a run.
-    pub timeout: Duration,
-    /// Memory of all processes of a run together, trace included.
-    pub memory: u64,
-    /// The environment, without what scenarios add. Locale and time zone are fixed unless they are set here.
-    pub environment: Vec<(OsString, OsString)>,
-    pub sandbox: Policy,
-    /// Other limits of a run.
-    pub limits: Limits,
-    /// How much of each output stream is kept.
-    pub output: usize,
-    /// What a run may write to its standard streams before it is ended; no limit but that of time if nothing.
-    pub written: Option<u64>,
-    /// Whether a run server may be used.
-    pub server: bool,
-    /// Files and directories that the program needs besides itself and its libraries.
-    pub readable: Vec<PathBuf>,
-}
-
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
-            argv0: OsString::new(),
-            timeout: Launch::DEFAULT_TIMEOUT,
-            memory: 2 << 30,
-            environment: Vec::new(),
-            sandbox: Policy::Required,
-            limits: Limits::default(),
-            output: 1 << 20,
-            written: None,
-            server: true,
-            readable: Vec::new(),
-        }
-    }
-}
-
-/// Why a scenario could not be run.
-#[derive(Debug, thiserror::Error)]
-pub enum ExecuteError {
-    #[error(transparent)]
-    Run(#[from] RunError),
-    #[error(transparent)]
-    Sandbox(#[from] SandboxError),
-    #[error("cannot use the scratch directory")]
-    Scratch(#[source] io::Error),
-    #[error("cannot lay out the scenario's file {}", path.display())]
-    File {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    /// Only files below the working directory are the scenario's.
-    #[error("{} cannot be laid out: it is not below the scenario's root, or behind one of its links", .0.display())]
-    Outside(PathBuf),
-    /// Somebody killed its first process, or it does not answer. The next run gets another one.
-    #[error("the sandbox was lost: {0}")]
-    Lost(&'static str),
-    /// Servers and their clients need a network that nobody else is in.
-    #[error("a server is run only in a network namespace, and there are none here")]
-    NoNetwork,
-    #[error(transparent)]
-    Address(#[from] AddressError),
-    /// More than a run can be given.
-    #[error("{0} pieces of shared memory are too many")]
-    TooMuchShared(usize),
-}
 
 /// Runs one program on any number of scenarios.
 #[derive(Debug)]
@@ -255,31 +183,8 @@ impl Executor {
     }
 
     fn message(&self, scenario: &Scenario, shared: &[Shared<'_>]) -> Result<Message, RunError> {
-        let mut environment = self.settings.environment.clone();
-        environment.retain(|(name, _)| !VARIABLES.iter().any(|variable| name == variable));
-        for (name, value) in &scenario.env {
-            let known = environment
-                .iter_mut()
-                .find(|(other, _)| other == name.as_os_str());
-            match known {
-                Some((_, old)) => *old = value.to_os_string(),
-                None => environment.push((name.to_os_string(), value.to_os_string())),
-            }
-        }
-        match &scenario.env_order {
-            None => fix_environment(&mut environment),
-            Some(names) => {
-                let variable = |name: &Bytes| {
-                    let value = scenario.env.get(name)?;
-                    Some((name.to_os_string(), value.to_os_string()))
-                };
-                environment = names.iter().filter_map(variable).collect();
-            }
-        }
-        if let Some((name, _)) = ktest::layout(scenario) {
-            environment.retain(|(name, _)| name != ktest::VARIABLE);
-            environment.push((ktest::VARIABLE.into(), self.place.work().join(name).into()));
-        }
+        let mut environment =
+            environment::of_run(&self.settings.environment, scenario, self.place.work());
         let numbers: Vec<i32> = (0..shared.len() as i32)
             .map(|index| high_descriptor() - index)
             .collect();
@@ -367,8 +272,7 @@ impl Executor {
         self.prepare(scenario)?;
         let cell = self.cell.as_mut().expect("just prepared");
         if cell.server.is_none() {
-            let mut environment = self.settings.environment.clone();
-            fix_environment(&mut environment);
+            let environment = environment::fixed(&self.settings.environment);
             cell.server = Server::start(
                 &cell.init,
                 &self.program,
@@ -516,42 +420,6 @@ fn outcome(finished: Finished) -> Outcome {
         cpu: Duration::from_micros(finished.reply.cpu_micros),
         leftover_processes: finished.reply.leftovers,
         answers: finished.answers,
-    }
-}
-
-/// Locale and time zone of all runs, unless something else was asked for. Plain `C`: a byte is a character there, whatever
-/// locales a machine has, and test suites that compare messages use it.
-fn fix_environment(environment: &mut Vec<(OsString, OsString)>) {
-    fix(environment, &["LC_", "LANG"], "LC_ALL", "C");
-    // Where that is the machine's own time zone, programs need not be told, and do as they do without a variable.
-    if !*IS_UTC {
-        fix(environment, &["TZ"], "TZ", "UTC0");
-    }
-}
-
-/// Whether local time is UTC on this machine.
-static IS_UTC: LazyLock<bool> = LazyLock::new(|| {
-    // SAFETY: plain data, filled in by the call.
-    let here = unsafe {
-        let (now, mut local) = (0, std::mem::zeroed());
-        libc::localtime_r(&now, &mut local);
-        local
-    };
-    let own = std::env::var_os("TZ").is_some();
-    let file = std::fs::canonicalize("/etc/localtime");
-    let names_utc = file.is_ok_and(|path| path.ends_with("UTC") || path.ends_with("UCT"));
-    !own && here.tm_gmtoff == 0 && (names_utc || !Path::new("/etc/localtime").exists())
-});
-
-/// Gives a variable a value, unless one whose name begins like these is there.
-fn fix(environment: &mut Vec<(OsString, OsString)>, known: &[&str], name: &str, value: &str) {
-    let is_there = environment.iter().any(|(other, _)| {
-        known
-            .iter()
-            .any(|known| other.as_bytes().starts_with(known.as_bytes()))
-    });
-    if !is_there {
-        environment.push((name.into(), value.into()));
     }
 }
 

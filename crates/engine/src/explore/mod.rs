@@ -20,12 +20,13 @@ pub(crate) mod parts;
 mod reduce;
 mod shape;
 pub(crate) mod slot;
+mod suspects;
 pub(crate) mod ways;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::finding::Finding;
 use crate::journal::Journal;
@@ -48,6 +49,7 @@ use parts::First;
 pub(crate) use shape::is_near;
 pub use shape::{ArgumentGroup, Bounds, Described, Shape};
 use slot::{Attempt, Child, Common, Done, Slot, Tried, Work};
+use suspects::Suspect;
 
 /// Misses that are kept for the report.
 const MOST_MISSES: usize = 20;
@@ -58,10 +60,6 @@ const GROUP: usize = 16;
 /// So many paths are all run on the checked program; later only some of those without news.
 const CHECKED_PATHS: u64 = 256;
 const CHECKED_SHARE: u64 = 8;
-/// What making inputs small may take of the time that was given, in addition.
-const EXTRA_SHARE: u32 = 10;
-const LEAST_EXTRA: Duration = Duration::from_secs(10);
-
 /// Explores a program, or goes on where the journal says that another process was.
 pub fn explore(
     programs: &Programs,
@@ -148,13 +146,6 @@ struct Explorer<'e> {
     flaky: u64,
     limited: BTreeMap<Limit, u64>,
     queries: u64,
-}
-
-/// A run that is to be repeated on the plain and the checked program.
-struct Suspect {
-    scenario: Scenario,
-    end: End,
-    depth: usize,
 }
 
 impl<'e> Explorer<'e> {
@@ -411,86 +402,6 @@ impl<'e> Explorer<'e> {
     fn keep(&mut self, run: RunId, traced: Arc<Traced>) {
         let room = self.options.trace_memory;
         self.kept.keep(&mut self.runs, run, traced, room);
-    }
-
-    /// Repeats suspicious runs on the plain and the checked program.
-    fn check(
-        &mut self,
-        slots: &mut [Slot<'_>],
-        suspects: Vec<Suspect>,
-    ) -> Result<(), ExploreError> {
-        let mut rest = suspects;
-        while !rest.is_empty() {
-            let later = rest.split_off(rest.len().min(SLOTS));
-            let tasks = slots.iter_mut().zip(&rest).collect();
-            let findings = &self.findings;
-            let results = in_parallel(
-                self.options.jobs,
-                tasks,
-                |(slot, suspect): (&mut Slot, &Suspect)| {
-                    let size = suspect.scenario.size();
-                    // A program may have an error that nearly every run shows; it is of interest again only where the
-                    // input is smaller.
-                    slot.confirm(&suspect.scenario, &|problem| {
-                        let mut known = findings
-                            .iter()
-                            .filter(|known| known.scenario.size() <= size);
-                        known.any(|known| known.key() == problem.key())
-                    })
-                },
-            );
-            for (suspect, result) in rest.into_iter().zip(results) {
-                let Some(checked) = result? else {
-                    let is_error = !matches!(suspect.end, End::Exit(_));
-                    let is_limited = Limit::of(suspect.end).is_some();
-                    self.unconfirmed += u64::from(is_error && !is_limited);
-                    continue;
-                };
-                self.flaky += checked.flaky.len() as u64;
-                for problem in checked.problems {
-                    let finding = Finding {
-                        problem,
-                        scenario: suspect.scenario.clone(),
-                        ending: checked.ending.clone(),
-                        depth: suspect.depth,
-                    };
-                    self.report(finding);
-                }
-            }
-            rest = later;
-        }
-        Ok(())
-    }
-
-    /// Makes the inputs of findings small, unless somebody wants an end.
-    fn reduce(&mut self, slots: &mut [Slot<'_>], ended: Ended) -> Result<(), ExploreError> {
-        if ended == Ended::Stopped {
-            return Ok(());
-        }
-        let until = self.options.time.map(|time| {
-            let extra = (time / EXTRA_SHARE).max(LEAST_EXTRA);
-            Instant::now() + extra
-        });
-        reduce::reduce(&mut self.findings, slots, self.options, until)
-    }
-
-    /// One finding for each kind and place; the smallest input is kept.
-    fn report(&mut self, finding: Finding) {
-        let known = self
-            .findings
-            .iter_mut()
-            .find(|known| known.key() == finding.key());
-        match known {
-            Some(known) if finding.scenario.size() < known.scenario.size() => {
-                self.observer.smaller(&finding);
-                *known = finding;
-            }
-            Some(_) => {}
-            None => {
-                self.observer.finding(&finding);
-                self.findings.push(finding);
-            }
-        }
     }
 
     fn progress(&self) -> Progress {

@@ -6,12 +6,14 @@
 //! more, and is all there is where namespaces are not to be had. In either case resources are limited, and all
 //! processes end with the first one, [`init`], which the engine talks to.
 
+mod first;
 mod groups;
 mod init;
 mod landlock;
 mod limits;
 mod mounts;
 mod place;
+mod program;
 
 use std::fs;
 use std::io;
