@@ -37,3 +37,19 @@ pub fn in_parallel<T: Send, R: Send>(
     results.sort_by_key(|(index, _)| *index);
     results.into_iter().map(|(_, result)| result).collect()
 }
+
+/// Does something with each item, on as many threads. Each has a worker to itself meanwhile, the same one whatever the number of threads.
+pub fn each_with<W: Send, T: Send, E: Send>(
+    threads: usize,
+    workers: &mut [W],
+    items: &mut [T],
+    action: impl Fn(&mut W, &mut T) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    for items in items.chunks_mut(workers.len()) {
+        let tasks = workers.iter_mut().zip(items).collect();
+        for result in in_parallel(threads, tasks, |(worker, item)| action(worker, item)) {
+            result?;
+        }
+    }
+    Ok(())
+}

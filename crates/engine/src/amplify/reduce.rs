@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use super::{Amplified, Options, Target};
 use crate::explore::ExploreError;
-use crate::parallel::in_parallel;
+use crate::parallel::each_with;
 use crate::scenario::{Bytes, Scenario};
 use crate::worker::Worker;
 
@@ -22,18 +22,10 @@ pub fn reduce(
     options: &Options,
     until: Option<Instant>,
 ) -> Result<(), ExploreError> {
-    let size = workers.len();
-    for findings in findings.chunks_mut(size) {
-        let tasks: Vec<_> = workers.iter_mut().zip(findings).collect();
-        let results = in_parallel(options.jobs, tasks, |(worker, found)| {
-            let seed = &target.seeds[found.seed].scenario;
-            reduce_one(found, worker, seed, until, options.halt)
-        });
-        for result in results {
-            result?;
-        }
-    }
-    Ok(())
+    each_with(options.jobs, workers, findings, |worker, found| {
+        let seed = &target.seeds[found.seed].scenario;
+        reduce_one(found, worker, seed, until, options.halt)
+    })
 }
 
 fn reduce_one(
@@ -47,27 +39,15 @@ fn reduce_one(
     if finding.scenario == *seed {
         return Ok(());
     }
-    let key = finding.key();
+    let before = finding.scenario.clone();
     let may = |scenario: &Scenario| {
         scenario != seed
-            && looks_like(scenario, &finding.scenario, seed)
+            && looks_like(scenario, &before, seed)
             && until.is_none_or(|until| Instant::now() < until)
             && !halt.is_some_and(|halt| halt())
     };
     let seeds = [seed.clone()];
-    let smaller = worker
-        .native
-        .minimise(&finding.scenario, &key, &seeds, ATTEMPTS, &may)?;
-    let Some((minimised, confirmed)) = smaller else {
-        return Ok(());
-    };
-    let problem = confirmed.problems.into_iter().find(|p| p.key() == key);
-    if let Some(problem) = problem {
-        finding.problem = problem;
-        finding.scenario = minimised.scenario;
-        finding.ending = confirmed.ending;
-    }
-    Ok(())
+    Ok(worker.native.minimise(finding, &seeds, ATTEMPTS, &may)?)
 }
 
 /// Whether all parts are there and have the lengths that they have in one of two others.

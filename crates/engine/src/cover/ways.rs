@@ -10,7 +10,7 @@ use super::{Heuristic, Means, Search, shape, structure};
 use crate::edit::Edit;
 use crate::explore::frontier::{Candidate, RunId, mix};
 use crate::explore::parts::with_part;
-use crate::explore::ways::{Visit, others, structures, visits};
+use crate::explore::ways::{Visit, insertions, others, structures, visits};
 use crate::path::{self, Choice};
 use crate::question::{Goal, Part, fixed_key};
 use crate::worker::Traced;
@@ -165,16 +165,9 @@ impl Search<'_> {
         for structure in structures(traced) {
             self.offer_change(aim, run, structure.goal, structure.name, distance);
         }
-        let arguments = self.runs[run as usize].scenario.argv.len() as u32;
-        for argument in 0..=arguments {
-            for is_option in [true, false] {
-                let goal = Goal::Insert {
-                    argument,
-                    is_option,
-                };
-                let name = mix(0x696e_7365 ^ u64::from(argument * 2 + u32::from(is_option)));
-                self.offer_change(aim, run, goal, name, distance);
-            }
+        let arguments = self.runs[run as usize].scenario.argv.len();
+        for (goal, name) in insertions(arguments) {
+            self.offer_change(aim, run, goal, name, distance);
         }
         let scenario = &self.runs[run as usize].scenario;
         for (edit, far) in structure::changes(scenario, traced, near) {

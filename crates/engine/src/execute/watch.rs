@@ -1,8 +1,7 @@
 //! One run, watched over a socket: output is collected, limits are kept.
 
 use std::fs::File;
-use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use parallax_abi::serve::{Answer, Reply, Step};
 use super::ExecuteError;
 use super::files::OutputTo;
 use super::request::Message;
-use crate::run::output::Collector;
+use crate::run::output::{Collector, wait};
 use crate::run::{Captured, End, Output, RunError, memory, processes};
 use crate::scenario::Sink;
 use crate::wire;
@@ -145,7 +144,7 @@ pub(super) fn watch(
         }
         let time = deadline.min(next_look) - now;
         let collector = is_eager.then_some(&mut collector);
-        if wait(socket, collector, time)? {
+        if wait(socket.as_fd(), collector, time)? {
             let (reply, _) = wire::receive_reply(socket)
                 .map_err(|_| WatchError::Lost("its first process has ended"))?;
             if reply.answer == Answer::Ended as u32 {
@@ -181,42 +180,6 @@ fn excess(root: libc::pid_t, bounds: &Bounds) -> Option<End> {
         return Some(End::TooManyProcesses);
     }
     memory::exceeds(&descendants, bounds.memory).then_some(End::OutOfMemory)
-}
-
-/// Waits for a reply, or for output that is to be collected, at most `time`; whether there is a reply.
-fn wait(
-    socket: &UnixStream,
-    collector: Option<&mut Collector>,
-    time: Duration,
-) -> Result<bool, RunError> {
-    let mut polled = collector
-        .as_ref()
-        .map_or_else(Vec::new, |collector| collector.poll_list());
-    let streams = polled.len();
-    polled.push(libc::pollfd {
-        fd: socket.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    });
-    let millis = time.as_millis().min(1000) as libc::c_int + 1;
-    // SAFETY: a valid array of the given length.
-    let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as _, millis) };
-    if ready < 0 {
-        let source = io::Error::last_os_error();
-        return match source.kind() {
-            io::ErrorKind::Interrupted => Ok(false),
-            _ => Err(RunError::System {
-                what: "wait for the program",
-                source,
-            }),
-        };
-    }
-    if let Some(collector) = collector
-        && polled[..streams].iter().any(|stream| stream.revents != 0)
-    {
-        collector.read_available();
-    }
-    Ok(polled[streams].revents != 0)
 }
 
 fn step(number: u32) -> Step {

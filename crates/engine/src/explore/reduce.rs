@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::slot::Slot;
 use super::{ExploreError, Options};
 use crate::finding::Finding;
-use crate::parallel::in_parallel;
+use crate::parallel::each_with;
 use crate::scenario::Scenario;
 
 /// Runs for each finding.
@@ -24,37 +24,7 @@ pub(super) fn reduce(
     let may = |scenario: &Scenario| {
         options.shape.accepts(scenario) && until.is_none_or(|until| Instant::now() < until)
     };
-    let size = slots.len();
-    for findings in findings.chunks_mut(size) {
-        let tasks: Vec<_> = slots.iter_mut().zip(findings).collect();
-        let results = in_parallel(options.jobs, tasks, |(slot, finding)| {
-            reduce_one(finding, slot, &seeds, &may)
-        });
-        for result in results {
-            result?;
-        }
-    }
-    Ok(())
-}
-
-fn reduce_one(
-    finding: &mut Finding,
-    slot: &mut Slot<'_>,
-    seeds: &[Scenario],
-    may: &dyn Fn(&Scenario) -> bool,
-) -> Result<(), ExploreError> {
-    let key = finding.key();
-    let native = slot.native();
-    let Some((minimised, confirmed)) =
-        native.minimise(&finding.scenario, &key, seeds, RUNS, may)?
-    else {
-        return Ok(());
-    };
-    let problem = confirmed.problems.into_iter().find(|p| p.key() == key);
-    if let Some(problem) = problem {
-        finding.problem = problem;
-        finding.scenario = minimised.scenario;
-        finding.ending = confirmed.ending;
-    }
-    Ok(())
+    each_with(options.jobs, slots, findings, |slot, finding| {
+        Ok(slot.native().minimise(finding, &seeds, RUNS, &may)?)
+    })
 }

@@ -157,6 +157,20 @@ pub(crate) fn structures(traced: &Traced) -> Vec<Structure> {
     changes
 }
 
+/// More arguments: one more before each or behind the last, which looks like an option or does not; each with its name.
+pub(crate) fn insertions(arguments: usize) -> impl Iterator<Item = (Goal, u64)> {
+    (0..=arguments as u32).flat_map(|argument| {
+        [true, false].map(|is_option| {
+            let goal = Goal::Insert {
+                argument,
+                is_option,
+            };
+            let number = argument * 2 + u32::from(is_option);
+            (goal, mix(0x696e_7365 ^ u64::from(number)))
+        })
+    })
+}
+
 /// The ways in which a decision could go otherwise whose sides the program knows, with the values that lead there.
 pub(crate) fn others(sites: &SiteMap, decision: &Decision, number: u32) -> Vec<(Goal, u128)> {
     match decision.choice {

@@ -15,7 +15,7 @@ use super::search::Interactor;
 use crate::cover::map::{Guide, Standing, Standings};
 use crate::diverge::clusters::size;
 use crate::explore::frontier::{Candidate, RunId, mix};
-use crate::explore::ways::{Place, others, places, structures};
+use crate::explore::ways::{Place, insertions, others, places, structures};
 use crate::path::{self, Choice};
 use crate::question::{Goal, fixed_key};
 use crate::worker::Traced;
@@ -222,17 +222,7 @@ impl Interactor<'_> {
             .collect();
         let scenario = &self.runs[run as usize].scenario;
         let length = size(scenario) as u64;
-        let arguments = scenario.argv.len() as u32;
-        for argument in 0..=arguments {
-            for is_option in [true, false] {
-                let goal = Goal::Insert {
-                    argument,
-                    is_option,
-                };
-                let name = mix(0x696e_7365 ^ u64::from(argument * 2 + u32::from(is_option)));
-                changes.push((goal, name));
-            }
-        }
+        changes.extend(insertions(scenario.argv.len()));
         for (goal, name) in changes {
             // A longer input that gets longer is another thing than a short one that does.
             let here = mix(name ^ station_key(end));

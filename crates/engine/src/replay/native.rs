@@ -8,8 +8,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::execute::{ExecuteError, Later, Settings};
-use crate::finding::{self, Key, Kind, Problem};
-use crate::minimise::{Minimised, minimise};
+use crate::finding::{self, Finding, Key, Kind, Problem};
+use crate::minimise::minimise;
 use crate::run::{End, Outcome};
 use crate::sanitizer::{self, Report, Signature, Stacks};
 use crate::scenario::{Ending, Scenario};
@@ -270,17 +270,17 @@ impl Native {
         }))
     }
 
-    /// Makes a scenario that shows a problem smaller, as long as it shows the same problem. What comes out was confirmed;
-    /// `None` if it was not to be confirmed any more.
+    /// Makes the input of a finding smaller, as long as it shows the same problem. A finding whose smaller input was not to be
+    /// confirmed stays as it is.
     pub fn minimise(
         &mut self,
-        scenario: &Scenario,
-        key: &Key,
+        finding: &mut Finding,
         seeds: &[Scenario],
         most_runs: u32,
         may: &dyn Fn(&Scenario) -> bool,
-    ) -> Result<Option<(Minimised, Confirmed)>, ExecuteError> {
-        let builds = self.needed(scenario, key)?;
+    ) -> Result<(), ExecuteError> {
+        let key = &finding.key();
+        let builds = self.needed(&finding.scenario, key)?;
         let mut known = HashMap::new();
         let mut judge = |smaller: &Scenario| {
             if !may(smaller) {
@@ -288,13 +288,18 @@ impl Native {
             }
             self.shows(smaller, key, builds, &mut known)
         };
-        let minimised = minimise(scenario, seeds, most_runs, &mut judge)?;
+        let minimised = minimise(&finding.scenario, seeds, most_runs, &mut judge)?;
         let confirmed = self.confirm(&minimised.scenario, &|_| false)?;
-        let confirmed = confirmed.filter(|confirmed| {
-            let mut problems = confirmed.problems.iter();
-            problems.any(|problem| problem.key() == *key)
-        });
-        Ok(confirmed.map(|confirmed| (minimised, confirmed)))
+        if let Some(Confirmed {
+            problems, ending, ..
+        }) = confirmed
+            && let Some(problem) = problems.into_iter().find(|one| one.key() == *key)
+        {
+            finding.problem = problem;
+            finding.scenario = minimised.scenario;
+            finding.ending = ending;
+        }
+        Ok(())
     }
 
     /// Whether a problem is seen. Runs that look alike without names are alike: names are asked for only once.

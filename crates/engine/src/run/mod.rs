@@ -13,7 +13,7 @@ pub(crate) mod processes;
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -298,30 +298,7 @@ impl Watch {
 
     /// Waits for output or news from the keeper, at most `time`.
     fn wait(&mut self, time: Duration) -> Result<(), RunError> {
-        let mut polled = self.collector.poll_list();
-        let streams = polled.len();
-        polled.push(libc::pollfd {
-            fd: self.status.as_raw_fd(),
-            events: libc::POLLIN,
-            revents: 0,
-        });
-        let millis = time.as_millis().min(1000) as libc::c_int + 1;
-        // SAFETY: a valid array of the given length.
-        let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as _, millis) };
-        if ready < 0 {
-            let source = io::Error::last_os_error();
-            return match source.kind() {
-                io::ErrorKind::Interrupted => Ok(()),
-                _ => Err(RunError::System {
-                    what: "wait for the program",
-                    source,
-                }),
-            };
-        }
-        if polled[..streams].iter().any(|stream| stream.revents != 0) {
-            self.collector.read_available();
-        }
-        if polled[streams].revents != 0 {
+        if output::wait(self.status.as_fd(), Some(&mut self.collector), time)? {
             match Message::receive(self.status.as_raw_fd()) {
                 Some(Message::Started { program }) => self.session = Some(program),
                 // The first message counts: a failed start is followed by the

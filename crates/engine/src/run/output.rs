@@ -1,7 +1,10 @@
 //! The program's standard output and standard error.
 
 use std::io::{self, PipeReader, Read};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use super::RunError;
 
 /// What happens to the program's output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,7 +81,14 @@ impl Collector {
         Ok((Collector { streams }, stdout, stderr))
     }
 
-    pub fn poll_list(&self) -> Vec<libc::pollfd> {
+    /// Closes our end of standard output (0) or standard error (1): who writes there finds a broken pipe.
+    pub fn stop_reading(&mut self, number: usize) {
+        if let Some(stream) = self.streams.get_mut(number) {
+            stream.reader = None;
+        }
+    }
+
+    fn poll_list(&self) -> Vec<libc::pollfd> {
         self.streams
             .iter()
             .filter_map(|stream| stream.reader.as_ref())
@@ -88,13 +98,6 @@ impl Collector {
                 revents: 0,
             })
             .collect()
-    }
-
-    /// Closes our end of standard output (0) or standard error (1): who writes there finds a broken pipe.
-    pub fn stop_reading(&mut self, number: usize) {
-        if let Some(stream) = self.streams.get_mut(number) {
-            stream.reader = None;
-        }
     }
 
     /// Reads what is there; how many bytes.
@@ -149,4 +152,41 @@ impl Stream {
         }
         self.captured.total - before
     }
+}
+
+/// Waits until there is something to be read at `news`, or output to be collected, at most `time` and never much longer than a second;
+/// whether there is news.
+pub fn wait(
+    news: BorrowedFd<'_>,
+    collector: Option<&mut Collector>,
+    time: Duration,
+) -> Result<bool, RunError> {
+    let mut polled = collector
+        .as_ref()
+        .map_or_else(Vec::new, |collector| collector.poll_list());
+    let streams = polled.len();
+    polled.push(libc::pollfd {
+        fd: news.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    let millis = time.as_millis().min(1000) as libc::c_int + 1;
+    // SAFETY: a valid array of the given length.
+    let ready = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as _, millis) };
+    if ready < 0 {
+        let source = io::Error::last_os_error();
+        return match source.kind() {
+            io::ErrorKind::Interrupted => Ok(false),
+            _ => Err(RunError::System {
+                what: "wait for the program",
+                source,
+            }),
+        };
+    }
+    if let Some(collector) = collector
+        && polled[..streams].iter().any(|stream| stream.revents != 0)
+    {
+        collector.read_available();
+    }
+    Ok(polled[streams].revents != 0)
 }

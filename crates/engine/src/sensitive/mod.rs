@@ -57,6 +57,19 @@ pub struct Sensitive {
     event: Event,
 }
 
+impl Sensitive {
+    fn new(failure: Failure, position: usize, kind: EventKind, event: &Event) -> Sensitive {
+        Sensitive {
+            failure,
+            site: SiteId(event.site),
+            context: event.context,
+            position,
+            kind,
+            event: *event,
+        }
+    }
+}
+
 /// The events of a trace, each with how many decisions of the path come before it.
 fn positioned<'t>(
     trace: &'t Trace,
@@ -89,14 +102,7 @@ pub fn operations(trace: &Trace, decisions: &[Decision]) -> Vec<Sensitive> {
             EventKind::Format => Failure::Format,
             _ => continue,
         };
-        found.push(Sensitive {
-            failure,
-            site: SiteId(event.site),
-            context: event.context,
-            position,
-            kind,
-            event: *event,
-        });
+        found.push(Sensitive::new(failure, position, kind, event));
     }
     found
 }
@@ -106,14 +112,7 @@ pub fn assertions(trace: &Trace, decisions: &[Decision], sites: &SiteMap) -> Vec
     let mut found = Vec::new();
     for (position, kind, event) in positioned(trace, decisions) {
         if kind == EventKind::Branch && sites.gives_up(SiteId(event.site), event.detail == 0) {
-            found.push(Sensitive {
-                failure: Failure::Assertion,
-                site: SiteId(event.site),
-                context: event.context,
-                position,
-                kind,
-                event: *event,
-            });
+            found.push(Sensitive::new(Failure::Assertion, position, kind, event));
         }
     }
     found
