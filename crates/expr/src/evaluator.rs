@@ -5,7 +5,6 @@ use crate::store::{Label, Store, value};
 use parallax_abi::Op;
 use parallax_abi::layout::LABEL_BYTE_BITS;
 use parallax_abi::trace::Node;
-use std::vec;
 use std::vec::Vec;
 
 /// Where an [`Evaluator`] takes input bytes from.
@@ -91,8 +90,6 @@ impl<'s, S: Store + ?Sized, I: Inputs> Evaluator<'s, S, I> {
         let Some(op) = Op::from_byte(node.op) else {
             return Ok(None);
         };
-        let operand = |operand: Label| self.operand(label, operand);
-        let width = |label: Label| u32::from(self.store.node(label).width);
         match op {
             Op::Nothing => Ok(None),
             Op::Const | Op::Object => Ok(Some(value(&node))),
@@ -101,25 +98,9 @@ impl<'s, S: Store + ?Sized, I: Inputs> Evaluator<'s, S, I> {
                 let byte = self.inputs.byte(node.a, offset);
                 Ok(Some(byte.map_or(value(&node), u128::from)))
             }
-            Op::Table => self.read_table(label, &node),
-            Op::Ite => match operand(node.a)? {
-                Some(0) => operand(node.c),
-                Some(_) => operand(node.b),
-                None => Ok(None),
-            },
-            _ if op.arity() == 1 => {
-                let a = operand(node.a)?;
-                let to = u32::from(node.width);
-                Ok(a.and_then(|a| eval::unary(op, width(node.a), to, node.c, a)))
-            }
-            _ => {
-                let (a, b) = (operand(node.a)?, operand(node.b)?);
-                let (Some(a), Some(b)) = (a, b) else {
-                    return Ok(None);
-                };
-                let operand_width = width(if op == Op::Concat { node.b } else { node.a });
-                Ok(eval::binary(op, operand_width, a, b))
-            }
+            _ => of_operands(self.store, op, &node, |operand| {
+                self.operand(label, operand)
+            }),
         }
     }
 
@@ -131,31 +112,66 @@ impl<'s, S: Store + ?Sized, I: Inputs> Evaluator<'s, S, I> {
         }
         self.known[operand as usize].ok_or(Missing(operand))
     }
+}
 
-    fn read_table(&self, label: Label, node: &Node) -> Result<Option<u128>, Missing> {
-        let Some(address) = self.operand(label, node.a)? else {
-            return Ok(None);
-        };
-        let length = usize::from(node.width / 8);
-        let Some((bytes, words)) = self.store.table(node.b).read(address as u64, length) else {
-            return Ok(None);
-        };
-        let no_words = vec![0; if words.is_none() { length } else { 0 }];
-        let words = words.unwrap_or(&no_words);
-        let mut result = 0;
-        for (&byte, &word) in bytes.iter().zip(words).rev() {
-            let byte = if word == 0 {
-                u128::from(byte)
-            } else {
-                let Some(whole) = self.operand(label, word >> LABEL_BYTE_BITS)? else {
-                    return Ok(None);
-                };
-                whole >> (8 * (word & ((1 << LABEL_BYTE_BITS) - 1))) & 0xff
-            };
-            result = result << 8 | byte;
+/// The value of a node that has operands; these are asked for as they are needed. `None` if it has no value.
+#[inline]
+pub fn of_operands<S: Store + ?Sized, E>(
+    store: &S,
+    op: Op,
+    node: &Node,
+    operand: impl Fn(Label) -> Result<Option<u128>, E>,
+) -> Result<Option<u128>, E> {
+    let width = |label: Label| u32::from(store.node(label).width);
+    match op {
+        Op::Table => read_table(store, node, operand),
+        Op::Ite => match operand(node.a)? {
+            Some(0) => operand(node.c),
+            Some(_) => operand(node.b),
+            None => Ok(None),
+        },
+        _ if op.arity() == 1 => {
+            let a = operand(node.a)?;
+            let to = u32::from(node.width);
+            Ok(a.and_then(|a| eval::unary(op, width(node.a), to, node.c, a)))
         }
-        Ok(Some(result))
+        _ => {
+            let (a, b) = (operand(node.a)?, operand(node.b)?);
+            let (Some(a), Some(b)) = (a, b) else {
+                return Ok(None);
+            };
+            let operand_width = width(if op == Op::Concat { node.b } else { node.a });
+            Ok(eval::binary(op, operand_width, a, b))
+        }
     }
+}
+
+fn read_table<S: Store + ?Sized, E>(
+    store: &S,
+    node: &Node,
+    operand: impl Fn(Label) -> Result<Option<u128>, E>,
+) -> Result<Option<u128>, E> {
+    let Some(address) = operand(node.a)? else {
+        return Ok(None);
+    };
+    let length = usize::from(node.width / 8);
+    let Some((bytes, words)) = store.table(node.b).read(address as u64, length) else {
+        return Ok(None);
+    };
+    let mut result = 0;
+    for at in (0..length).rev() {
+        let word = words.map_or(0, |words| words[at]);
+        let byte = if word == 0 {
+            u128::from(bytes[at])
+        } else {
+            let Some(whole) = operand(word >> LABEL_BYTE_BITS)? else {
+                return Ok(None);
+            };
+            whole >> (8 * (word & ((1 << LABEL_BYTE_BITS) - 1))) & 0xff
+        };
+        result = result << 8 | byte;
+    }
+    Ok(Some(result))
 }
 
 /// An operand that must be computed first.

@@ -45,6 +45,6 @@ pub use parallax_abi::trace::Node;
 pub use store::{Label, Store, TableView, value};
 
 #[cfg(feature = "std")]
-pub use evaluator::{Evaluator, Inputs, Recorded};
+pub use evaluator::{Evaluator, Inputs, Recorded, of_operands};
 #[cfg(feature = "std")]
 pub use memory::MemoryStore;

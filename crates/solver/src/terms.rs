@@ -8,7 +8,7 @@ use crate::hash::{self, Hash};
 use crate::overlay::{Overlay, operands, operator};
 use crate::sets::{SetId, Sets, VarId};
 use parallax_abi::layout::LABEL_BYTE_BITS;
-use parallax_expr::{Label, Node, Op, Store, eval, value};
+use parallax_expr::{Label, Node, Op, Store, of_operands, value};
 use rustc_hash::FxHashMap;
 
 /// An input byte of the path.
@@ -334,7 +334,6 @@ impl<'p, S: Store> Terms<'p, S> {
             }
             self.values.get(below).ok_or(Missing(below))
         };
-        let width = |label: Label| u32::from(self.store.node(label).width);
         match op {
             Op::Nothing => Ok(None),
             Op::Const | Op::Object => Ok(Some(value(&node))),
@@ -349,48 +348,7 @@ impl<'p, S: Store> Terms<'p, S> {
                     changed.map_or(value(&node), |(_, new)| u128::from(*new)),
                 ))
             }
-            Op::Table => {
-                let Some(address) = operand(node.a)? else {
-                    return Ok(None);
-                };
-                let length = usize::from(node.width / 8);
-                let Some((bytes, words)) = self.store.table(node.b).read(address as u64, length)
-                else {
-                    return Ok(None);
-                };
-                let mut result = 0;
-                for at in (0..length).rev() {
-                    let word = words.map_or(0, |words| words[at]);
-                    let byte = if word == 0 {
-                        u128::from(bytes[at])
-                    } else {
-                        let Some(whole) = operand(word >> LABEL_BYTE_BITS)? else {
-                            return Ok(None);
-                        };
-                        whole >> (8 * (word & ((1 << LABEL_BYTE_BITS) - 1))) & 0xff
-                    };
-                    result = result << 8 | byte;
-                }
-                Ok(Some(result))
-            }
-            Op::Ite => match operand(node.a)? {
-                Some(0) => operand(node.c),
-                Some(_) => operand(node.b),
-                None => Ok(None),
-            },
-            _ if op.arity() == 1 => {
-                let a = operand(node.a)?;
-                let to = u32::from(node.width);
-                Ok(a.and_then(|a| eval::unary(op, width(node.a), to, node.c, a)))
-            }
-            _ => {
-                let (a, b) = (operand(node.a)?, operand(node.b)?);
-                let (Some(a), Some(b)) = (a, b) else {
-                    return Ok(None);
-                };
-                let operand_width = width(if op == Op::Concat { node.b } else { node.a });
-                Ok(eval::binary(op, operand_width, a, b))
-            }
+            _ => of_operands(&self.store, op, &node, operand),
         }
     }
 
