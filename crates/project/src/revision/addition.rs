@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::git::{Repository, command, output};
+use super::git::{Repository, command, output, whole_output};
 use super::{Revision, RevisionError};
 
 /// A file as it is to be.
@@ -54,11 +54,7 @@ impl Repository {
             "--dst-prefix=b/",
             &revision.id,
         ]);
-        let mut text = output(diff)?;
-        if !text.is_empty() {
-            text.push(b'\n');
-        }
-        Ok(text)
+        whole_output(diff)
     }
 
     /// Whether a patch can be applied to the checkout as it is; what git says if not.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::git::{Repository, command, output};
+use super::git::{Repository, command, output, whole_output};
 use super::unified;
 use super::{Revision, RevisionError};
 
@@ -98,6 +98,7 @@ impl Repository {
         Ok(touched)
     }
 
+    /// A file of a revision, by its path in the repository.
     pub(super) fn contents(
         &self,
         revision: &Revision,
@@ -105,10 +106,7 @@ impl Repository {
     ) -> Result<Vec<u8>, RevisionError> {
         let mut show = command(self.top());
         show.args(["cat-file", "blob", &format!("{}:{path}", revision.id)]);
-        let mut bytes = output(show)?;
-        // Taken off by who reads answers of one line.
-        bytes.push(b'\n');
-        Ok(bytes)
+        whole_output(show)
     }
 }
 

@@ -59,7 +59,16 @@ pub(super) fn command(directory: &Path) -> Command {
 }
 
 /// Runs a command; its output, without the last newline.
-pub(super) fn output(mut command: Command) -> Result<Vec<u8>, RevisionError> {
+pub(super) fn output(command: Command) -> Result<Vec<u8>, RevisionError> {
+    let mut bytes = whole_output(command)?;
+    if bytes.last() == Some(&b'\n') {
+        bytes.pop();
+    }
+    Ok(bytes)
+}
+
+/// Runs a command; its output to the last byte.
+pub(super) fn whole_output(mut command: Command) -> Result<Vec<u8>, RevisionError> {
     let shown = command
         .get_args()
         .skip(LEADING_WORDS)
@@ -83,11 +92,7 @@ pub(super) fn output(mut command: Command) -> Result<Vec<u8>, RevisionError> {
         let text = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         return Err(failed(text));
     }
-    let mut bytes = output.stdout;
-    if bytes.last() == Some(&b'\n') {
-        bytes.pop();
-    }
-    Ok(bytes)
+    Ok(output.stdout)
 }
 
 /// What git says about a directory in which it does not want to work, unless that is a directory like others.
