@@ -109,11 +109,14 @@ pub struct Place {
     pub text: String,
 }
 
-/// Lines that a patch adds and takes away, by file.
+/// Numbers of lines by the names that a patch has for files.
+type Lines = BTreeMap<String, BTreeSet<u32>>;
+
+/// Lines that a patch adds and takes away.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Hunks {
-    added: BTreeMap<String, BTreeSet<u32>>,
-    removed: BTreeMap<String, BTreeSet<u32>>,
+    added: Lines,
+    removed: Lines,
 }
 
 impl Hunks {
@@ -132,6 +135,17 @@ impl Hunks {
         }
         hunks
     }
+}
+
+/// The lines of the file with this path: of names that could mean it, the longest does.
+fn in_file(lines: &Lines, path: &str) -> BTreeSet<u32> {
+    let means = |name: &str| {
+        let name = normalise(name);
+        path == name || path.ends_with(&format!("/{name}"))
+    };
+    let named = lines.iter().filter(|(name, _)| means(name));
+    let named = named.max_by_key(|(name, _)| name.len());
+    named.map_or_else(BTreeSet::new, |(_, lines)| lines.clone())
 }
 
 /// How many of the last parts of two paths are the same.
@@ -174,20 +188,13 @@ fn changed_files(old: &Version, new: &Version, patch: Option<&Hunks>) -> Vec<Fil
         if old_text == new_text && patch.is_none() {
             continue;
         }
-        let lines = |lines: &BTreeMap<String, BTreeSet<u32>>, file: &str| {
-            let named = lines.iter().find(|(name, _)| {
-                let name = normalise(name);
-                file == name || file.ends_with(&format!("/{name}"))
-            });
-            named.map_or_else(BTreeSet::new, |(_, lines)| lines.clone())
-        };
         changes.push(FileChange {
             old: before.map(str::to_owned),
             new: Some((*file).to_owned()),
             same: same_lines(&old_text, &new_text),
             only: patch.map(|patch| {
-                let removed = before.map_or_else(BTreeSet::new, |old| lines(&patch.removed, old));
-                (lines(&patch.added, file), removed)
+                let removed = before.map_or_else(BTreeSet::new, |old| in_file(&patch.removed, old));
+                (in_file(&patch.added, file), removed)
             }),
         });
     }
@@ -205,5 +212,16 @@ mod tests {
         let found = Hunks::of(text);
         assert_eq!(found.removed, [("x.c".to_owned(), [2].into())].into());
         assert_eq!(found.added, [("x.c".to_owned(), [2, 10].into())].into());
+    }
+
+    #[test]
+    fn a_file_is_meant_by_the_longest_name_that_fits() {
+        let text = "--- a/main.c\n+++ b/main.c\n@@ -1 +1 @@\n-a\n+b\n\
+                    --- a/src/main.c\n+++ b/src/main.c\n@@ -5 +5 @@\n-a\n+b\n";
+        let found = Hunks::of(text);
+        for (path, line) in [("/p/src/main.c", 5), ("/p/main.c", 1), ("src/main.c", 5)] {
+            assert_eq!(in_file(&found.added, path), [line].into(), "{path}");
+        }
+        assert!(in_file(&found.added, "/p/domain.c").is_empty());
     }
 }
