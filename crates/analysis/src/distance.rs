@@ -171,11 +171,6 @@ impl Distances {
         self.at_node(graph.start(block))
     }
 
-    /// From an instruction on, without returning from its function.
-    pub fn at_spot(&self, graph: &Graph, spot: Spot) -> Option<u32> {
-        self.at_node(graph.node_of(spot))
-    }
-
     /// From the begin of a block under a call stack, given as the calls that have not returned, the outermost first
     /// (SPIN'12's context-sensitive distance).
     pub fn with_stack(&self, graph: &Graph, block: BlockId, stack: &[Spot]) -> Option<u32> {

@@ -21,13 +21,6 @@ pub struct Program {
     pub path: PathBuf,
 }
 
-impl Program {
-    /// The last part of its name.
-    pub fn short_name(&self) -> &str {
-        self.name.rsplit('/').next().unwrap_or(&self.name)
-    }
-}
-
 /// Folders in which build systems try out the compiler.
 const TRIALS: &[&str] = &[
     "CMakeFiles",

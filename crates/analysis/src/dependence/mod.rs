@@ -140,11 +140,6 @@ impl Dependences {
     pub fn by(&self, node: Node) -> &[Edge] {
         self.by.of(node)
     }
-
-    /// Number of dependences.
-    pub fn edge_count(&self) -> usize {
-        self.on.list.len()
-    }
 }
 
 struct Builder<'b> {

@@ -151,11 +151,6 @@ impl Trace {
             .then(|| &self.raw_nodes()[label as usize])
     }
 
-    /// The first label that no node of the trace has.
-    pub fn label_end(&self) -> u32 {
-        self.counts.nodes
-    }
-
     /// Number of undamaged nodes.
     pub fn node_count(&self) -> u32 {
         self.counts.nodes.saturating_sub(FIRST_NODE) - self.damaged_nodes

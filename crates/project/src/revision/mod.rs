@@ -45,6 +45,18 @@ pub enum Selection {
     Worktree { base: String },
 }
 
+impl Selection {
+    /// A range, or without one what is not committed.
+    pub fn patch(range: Option<&str>) -> Selection {
+        match range {
+            Some(range) => Selection::Words(range.to_owned()),
+            None => Selection::Worktree {
+                base: "HEAD".to_owned(),
+            },
+        }
+    }
+}
+
 /// What that is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selected {

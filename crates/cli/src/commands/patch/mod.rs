@@ -161,10 +161,7 @@ impl Scope {
     /// The programs of a project, built if they are not yet.
     pub fn of_project(project: &Project, wish: &Wish) -> Result<Scope, Failure> {
         let selection = match wish {
-            Wish::Patch(Some(range)) => Selection::Words(range.clone()),
-            Wish::Patch(None) => Selection::Worktree {
-                base: "HEAD".to_owned(),
-            },
+            Wish::Patch(range) => Selection::patch(range.as_deref()),
             Wish::Lines(_) | Wish::Everything => Selection::Current,
         };
         let selected = project.select(&selection)?;

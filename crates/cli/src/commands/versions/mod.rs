@@ -48,13 +48,7 @@ impl Pair {
         range: Option<&str>,
         golden: Option<&str>,
     ) -> Result<Pair, Failure> {
-        let selection = match range {
-            Some(range) => Selection::Words(range.to_owned()),
-            None => Selection::Worktree {
-                base: "HEAD".to_owned(),
-            },
-        };
-        let selected = project.select(&selection)?;
+        let selected = project.select(&Selection::patch(range))?;
         let golden = match golden {
             Some(word) => Some(project.select(&Selection::Words(word.to_owned()))?.new),
             None => None,
