@@ -22,6 +22,7 @@ pub mod init;
 pub mod interact;
 pub mod man;
 mod means;
+mod once;
 pub mod patch;
 mod project;
 pub mod record;

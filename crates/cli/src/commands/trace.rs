@@ -1,27 +1,25 @@
 //! `parallax trace`: runs a program once and shows what it did with its input.
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use parallax_capture::Variant;
 use parallax_engine::region::{Limits, Region, Symbolic};
-use parallax_engine::run::{Launch, Output, Stdin, run as run_program};
+use parallax_engine::run::{Launch, Output, run as run_program};
 use parallax_engine::scenario::{Object, ktest};
 use parallax_engine::selfcheck::{self, ActualInput};
 use parallax_engine::sites::SiteMap;
 use parallax_engine::trace::Trace;
 
 use super::explore::seed;
-use super::shared;
+use super::once::OnceArguments;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::report::{self, Detail, Report};
-use crate::size::{parse_bytes, parse_seconds};
 
 /// Run a captured program once and show what it did with its input
 ///
@@ -37,18 +35,11 @@ Examples:
   parallax trace ./prog --json -- arg | jq '.branches[].condition'
 
 However the program ends (crash, time-out, out of memory), the trace up to there is shown and the
-exit code is 0; it is 1 if --self-check finds a mismatch.")]
+exit code is 0; it is 1 if --self-check finds a mismatch.",
+    mut_arg("memory", |memory| memory.help("Memory for the program and its trace")))]
 pub struct Arguments {
-    /// A program built with parallax-cc
-    program: PathBuf,
-
-    /// Arguments for the program
-    #[arg(last = true, value_name = "ARGS")]
-    arguments: Vec<OsString>,
-
-    /// Standard input of the program (default: as of parallax itself)
-    #[arg(long, value_name = "FILE")]
-    stdin: Option<PathBuf>,
+    #[command(flatten)]
+    once: OnceArguments,
 
     /// Which input is symbolic: argv (bytes of the arguments), argc (their number), stdin, files, streams
     /// (sockets and pipes), env:NAME (value of a variable)
@@ -63,14 +54,6 @@ pub struct Arguments {
     /// Evaluate every expression on the actual input and compare with what the program computed
     #[arg(long)]
     self_check: bool,
-
-    /// End the program after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = parse_seconds)]
-    timeout: Duration,
-
-    /// Memory for the program and its trace
-    #[arg(long, value_name = "SIZE", default_value = "4G", value_parser = parse_bytes)]
-    memory: u64,
 
     /// Show everything (default: the first places and conditions; JSON: the first 10,000 of each list)
     #[arg(long)]
@@ -137,34 +120,23 @@ pub fn symbolic(inputs: &[Input]) -> Symbolic {
 }
 
 pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
-    let program = shared::read(&arguments.program)?;
-    let derived = shared::derive(&program, Variant::Traced)?;
-    for note in &derived.notes {
-        console::note(note);
-    }
+    let once = &arguments.once;
+    let derived = once.derive(Variant::Traced)?;
     let symbolic = symbolic(&arguments.symbolic);
-    let limits = Limits::within(arguments.memory);
+    let limits = Limits::within(once.memory);
     let mut region = Region::create(limits, &symbolic, arguments.self_check)?;
-    region.give(seed::named_files(&arguments.arguments));
+    region.give(seed::named_files(&once.arguments));
     let launch = Launch {
-        argv0: Some(arguments.program.clone().into_os_string()),
-        args: arguments.arguments.clone(),
-        stdin: match &arguments.stdin {
-            Some(path) => Stdin::File(path.clone()),
-            None => Stdin::Inherit,
-        },
         output: if arguments.pass_through {
             Output::Inherit
         } else {
             Output::capture()
         },
-        timeout: arguments.timeout,
-        memory: Some(arguments.memory),
-        ..Launch::new(&derived.path)
+        ..once.launch(&derived)
     };
     let actual = ActualInput {
-        args: arguments.arguments.clone(),
-        stdin: read_stdin(arguments.stdin.as_deref()),
+        args: once.arguments.clone(),
+        stdin: read_stdin(once.stdin.as_deref()),
         environment: std::env::vars_os().collect(),
         objects: read_objects(),
         directory: std::env::current_dir().map_err(Failure::cannot("find", Path::new(".")))?,
@@ -177,13 +149,13 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         .self_check
         .then(|| selfcheck::check(&trace, &actual));
     let report = Report {
-        program: arguments.program.clone(),
+        program: once.program.clone(),
         outcome: &outcome,
         trace: &trace,
         sites: &sites,
         self_check: self_check.as_ref(),
-        timeout: arguments.timeout,
-        memory: arguments.memory,
+        timeout: once.timeout,
+        memory: once.memory,
     };
     if arguments.json {
         console::print_data(&report::render_json(&report, arguments.all))?;
