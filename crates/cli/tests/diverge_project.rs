@@ -15,16 +15,7 @@ fn makefile(test: &str) -> String {
 
 /// A repository with two versions of a program and one recorded test; `HEAD~1..HEAD` is the patch.
 fn project(old: &str, new: &str, test: &str) -> Folder {
-    let folder = Folder::new();
-    folder.file("Makefile", &makefile(test));
-    folder.file(".gitignore", "prog\n.parallax/\n");
-    folder.file("prog.c", old);
-    folder.expect(0, &["init"]);
-    git(folder.path(), &["init", "-q"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "old"]);
-    folder.file("prog.c", new);
-    git(folder.path(), &["commit", "-q", "-a", "-m", "new"]);
+    let folder = Folder::patched(&makefile(test), old, new);
     folder.expect(0, &["record", "--", "make", "check"]);
     folder
 }

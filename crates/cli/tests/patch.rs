@@ -70,21 +70,7 @@ void unused (void)
 "#;
 
 fn project() -> Folder {
-    let folder = Folder::new();
-    folder.file("Makefile", MAKEFILE);
-    folder.file(".gitignore", "prog\n.parallax/\n");
-    folder.file("prog.c", OLD);
-    folder.expect(0, &["init"]);
-    git(folder.path(), &["init", "-q"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "old"]);
-    folder.file("prog.c", NEW);
-    folder.file(
-        "test.sh.in",
-        "#!/bin/sh\n# {{title}}\nprogram={{program}}\n{{setup}}\n{{run}}\n{{check}}\n",
-    );
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "new"]);
+    let folder = Folder::patched(MAKEFILE, OLD, NEW);
     folder.expect(0, &["record", "--", "make", "check"]);
     folder
 }
@@ -210,6 +196,10 @@ fn tests_are_written_as_the_project_writes_them() {
         ];
         folder.expect(0, &[&ask, options].concat())
     };
+    folder.file(
+        "test.sh.in",
+        "#!/bin/sh\n# {{title}}\nprogram={{program}}\n{{setup}}\n{{run}}\n{{check}}\n",
+    );
     let (said, _) = cover(&["--set", "test.template=test.sh.in"]);
     assert_contains(&said, &["test file: out/prog-prog.c-14.sh"]);
     let text = fs::read_to_string(folder.path().join("out/prog-prog.c-14.sh")).unwrap();
@@ -259,17 +249,8 @@ int main(int argc, char **argv)
 
 #[test]
 fn an_interrupted_search_keeps_what_it_found_and_goes_on() {
-    let folder = Folder::new();
     let makefile = MAKEFILE.replace("./prog show 7", "./prog; ./prog abcdefgh");
-    folder.file("Makefile", &makefile);
-    folder.file(".gitignore", "prog\n.parallax/\n");
-    folder.file("prog.c", "int main(void)\n{\n  return 0;\n}\n");
-    folder.expect(0, &["init"]);
-    git(folder.path(), &["init", "-q"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "old"]);
-    folder.file("prog.c", HARD);
-    git(folder.path(), &["commit", "-q", "-a", "-m", "new"]);
+    let folder = Folder::patched(&makefile, "int main(void)\n{\n  return 0;\n}\n", HARD);
     folder.expect(0, &["record", "--", "make", "-k", "check"]);
     let mut running = folder
         .command(&["cover", "HEAD~1..HEAD", "--time", "600s"])

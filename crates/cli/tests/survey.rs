@@ -3,7 +3,7 @@
 mod support;
 
 use serde_json::Value;
-use support::{Folder, assert_contains, git};
+use support::{Folder, assert_contains};
 
 const MAKEFILE: &str = "\
 CC = gcc
@@ -33,16 +33,7 @@ int main(int argc, char **argv)
 "#;
 
 fn project() -> Folder {
-    let folder = Folder::new();
-    folder.file("Makefile", MAKEFILE);
-    folder.file(".gitignore", "prog\n.parallax/\n");
-    folder.file("prog.c", OLD);
-    folder.expect(0, &["init"]);
-    git(folder.path(), &["init", "-q"]);
-    git(folder.path(), &["add", "-A"]);
-    git(folder.path(), &["commit", "-q", "-m", "old"]);
-    folder.file("prog.c", NEW);
-    git(folder.path(), &["commit", "-q", "-a", "-m", "new"]);
+    let folder = Folder::patched(MAKEFILE, OLD, NEW);
     folder.expect(0, &["record", "--", "make", "check"]);
     folder
 }

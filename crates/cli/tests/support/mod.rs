@@ -41,6 +41,21 @@ impl Folder {
         folder
     }
 
+    /// A project of two commits, each with its version of one source: `HEAD~1..HEAD` is the patch.
+    pub fn patched(makefile: &str, old: &str, new: &str) -> Folder {
+        let folder = Folder::new();
+        folder.file("Makefile", makefile);
+        folder.file(".gitignore", "prog\n.parallax/\n");
+        folder.file("prog.c", old);
+        folder.expect(0, &["init"]);
+        git(folder.path(), &["init", "-q"]);
+        git(folder.path(), &["add", "-A"]);
+        git(folder.path(), &["commit", "-q", "-m", "old"]);
+        folder.file("prog.c", new);
+        git(folder.path(), &["commit", "-q", "-a", "-m", "new"]);
+        folder
+    }
+
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
