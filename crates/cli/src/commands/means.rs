@@ -47,6 +47,7 @@ pub struct Running {
     no_sandbox: bool,
 }
 
+/// The same, with what else a search is given.
 #[derive(Debug, clap::Args)]
 pub struct Means {
     #[command(flatten)]
@@ -97,14 +98,17 @@ impl Means {
         self.running.words()
     }
 
+    /// How many things are done at once.
     pub fn jobs(&self) -> usize {
         self.running.jobs()
     }
 
+    /// Of a trace.
     pub fn limits(&self) -> Limits {
         Limits::within(self.running.memory)
     }
 
+    /// How programs are run that are called as this one.
     pub fn settings(&self, program: &Path) -> Settings {
         let running = &self.running;
         Settings {
@@ -147,6 +151,7 @@ impl Means {
         }
     }
 
+    /// How questions are answered.
     pub fn solver(&self) -> Config {
         Config {
             log: self.log_queries.clone(),

@@ -75,6 +75,7 @@ impl Kept {
         write().map_err(BuildError::io(directory))
     }
 
+    /// The programs, with the paths that they have in this directory.
     pub fn programs(&self, directory: &Path) -> Vec<Program> {
         let absolute = |program: &Program| Program {
             name: program.name.clone(),

@@ -27,6 +27,7 @@ impl StepName {
         }
     }
 
+    /// The file that its output goes to.
     pub fn log(self) -> String {
         format!("{}.log", self.name())
     }

@@ -162,6 +162,7 @@ impl Repository {
         output(command)
     }
 
+    /// The answer to a question about the repository.
     pub(super) fn ask(&self, words: &[&str]) -> Result<String, RevisionError> {
         let bytes = self.ask_in(&self.top, words)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
@@ -185,6 +186,7 @@ impl Repository {
         })
     }
 
+    /// Where two revisions parted.
     pub(super) fn merge_base(
         &self,
         old: &Revision,
@@ -266,6 +268,7 @@ impl Repository {
         Ok(scratch)
     }
 
+    /// Runs a command on another index than the user's; its answer.
     pub(super) fn with_index(&self, index: &Path, words: &[&str]) -> Result<String, RevisionError> {
         let mut command = command(&self.top);
         command.env("GIT_INDEX_FILE", index).args(words);

@@ -9,6 +9,7 @@ use crate::commands::search::kept_finding;
 use crate::console;
 use crate::size::counted;
 
+/// See the module's description.
 pub struct Keeper<'k> {
     store: &'k Store,
     /// The programs' names in the store.

@@ -23,6 +23,7 @@ impl<'a> Spots<'a> {
         }
     }
 
+    /// Where a site is, and the text there.
     pub fn spot(&mut self, id: SiteId) -> ledger::Spot {
         let text = self.places.line(id).unwrap_or_default();
         let Some(site) = self.places.site(id) else {
@@ -43,6 +44,7 @@ impl<'a> Spots<'a> {
         }
     }
 
+    /// A step on the way to a line, as the ledger has it.
     pub fn step(&mut self, step: &Step) -> ledger::Step {
         ledger::Step {
             kind: step.means.name().to_owned(),
@@ -52,6 +54,7 @@ impl<'a> Spots<'a> {
         }
     }
 
+    /// What a search did not get past; each place once.
     pub fn obstacle(&mut self, obstacle: &Obstacle) -> ledger::Obstacle {
         let contradicts = obstacle.contradicts.iter().flatten();
         let mut spots: Vec<ledger::Spot> = Vec::new();

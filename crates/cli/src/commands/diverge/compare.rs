@@ -59,6 +59,7 @@ impl Ready {
         Ok(Court::new(&self.subjects, &settings)?)
     }
 
+    /// What leads from sites of one version to those of the other.
     pub fn places(&self) -> Versions<'_> {
         Versions {
             sites: Both {

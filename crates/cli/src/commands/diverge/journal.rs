@@ -41,6 +41,7 @@ pub struct Outcome {
     pub sarif: String,
 }
 
+/// What has been done of a comparison, in the store.
 pub struct Journal<'s> {
     work: Work<'s>,
     settled: BTreeSet<String>,
@@ -104,6 +105,7 @@ impl<'s> Journal<'s> {
         serde_json::from_str(self.work.outcome()?).ok()
     }
 
+    /// Whether a scenario has been compared on.
     pub fn is_settled(&self, scenario: &str) -> bool {
         self.settled.contains(scenario)
     }
@@ -113,6 +115,7 @@ impl<'s> Journal<'s> {
         self.found.iter()
     }
 
+    /// A scenario has been compared on.
     pub fn note_settled(&mut self, scenario: &str) -> Result<(), Failure> {
         match self.settled.insert(scenario.to_owned()) {
             true => self.append(&Entry::Settled(scenario.to_owned())),
@@ -120,6 +123,7 @@ impl<'s> Journal<'s> {
         }
     }
 
+    /// An input showed something.
     pub fn note_found(&mut self, scenario: &str) -> Result<(), Failure> {
         match self.found.insert(scenario.to_owned()) {
             true => self.append(&Entry::Found(scenario.to_owned())),

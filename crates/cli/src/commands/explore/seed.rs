@@ -56,9 +56,12 @@ pub struct StartArguments {
 impl StartArguments {
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
-        let is_described =
-            !self.groups.0.is_empty() || self.sym_stdin.is_some() || !self.sym_file.is_empty();
-        self.given.is_empty() && !is_described
+        self.given.is_empty() && !self.is_described()
+    }
+
+    /// Whether to start from nothing.
+    fn is_described(&self) -> bool {
+        !self.groups.0.is_empty() || self.sym_stdin.is_some() || !self.sym_file.is_empty()
     }
 }
 
@@ -96,15 +99,14 @@ pub fn start(asked: &GivenArguments, arguments: &[OsString]) -> Result<Given, Fa
     })
 }
 
+/// The command line as a shape of inputs, or the shape that was described.
 pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Failure> {
     let Given {
         scenario,
         environment,
         notes,
     } = start(&asked.given, arguments)?;
-    let from_nothing =
-        !asked.groups.0.is_empty() || asked.sym_stdin.is_some() || !asked.sym_file.is_empty();
-    let shape = if from_nothing {
+    let shape = if asked.is_described() {
         Shape::Described(Box::new(described(asked, scenario)?))
     } else {
         Shape::Near(Box::new(scenario))

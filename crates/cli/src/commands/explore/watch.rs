@@ -53,6 +53,7 @@ const LAST_ANNOUNCED: u32 = MOST_ANNOUNCED + 1;
 /// Finding → its directory.
 pub type Kept = BTreeMap<String, PathBuf>;
 
+/// Shows how far a search is and what it finds, and keeps findings in files.
 pub struct Watcher {
     /// Directories of results, each with its program.
     places: Vec<(PathBuf, PathBuf)>,

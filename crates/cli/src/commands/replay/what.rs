@@ -36,6 +36,7 @@ enum Contents {
 }
 
 impl What {
+    /// What a name means: a directory of a finding, a file with a scenario, or the id of either.
     pub fn find(name: &OsStr) -> Result<What, Failure> {
         let path = Path::new(name);
         if path.is_dir() {
