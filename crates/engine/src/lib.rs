@@ -1,4 +1,4 @@
-//! Runs traced programs, reads what they left in shared memory, and checks it.
+//! Runs programs, reads what they left in shared memory, and searches for inputs that show something.
 //!
 //! The way of one run: a [`region::Region`] is created, [`run::run`] starts the program with it and ends
 //! everything that the program started, [`trace::Trace`] is the validated view of the result,
@@ -6,6 +6,10 @@
 //! expression on the real input.
 //!
 //! Covered programs count in a [`coverage::CoverageRegion`] instead; [`coverage::Coverage`] is what they counted.
+//!
+//! The searches, each after something else: [`explore`] new paths, [`cover`] given lines, [`diverge`] what two versions do
+//! differently, [`interact`] orders of changes, [`amplify`] what tests could have found. They run scenarios in sandboxes
+//! ([`execute`]) through [`worker`]s, and what they report was seen natively ([`replay`], [`compare`], [`minimise`]).
 
 pub mod amplify;
 pub mod answers;
