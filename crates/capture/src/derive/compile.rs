@@ -1,5 +1,6 @@
 //! From module to object, for each variant.
 
+use super::making::Making;
 use super::source::SourceText;
 use super::{DeriveError, Options, Progress, Variant};
 use crate::arguments::{Item, for_bitcode, for_source, parse};
@@ -253,20 +254,10 @@ impl<'a> Recipe<'a> {
 
     /// Runs the compiler; the inner result is its message if it refuses.
     fn compile(&self, object: &Path) -> Result<Result<(), String>, DeriveError> {
-        let io_error = |error| DeriveError::Io {
-            path: object.to_owned(),
-            error,
-        };
-        let parent = object
-            .parent()
-            .expect("objects are below the cache directory");
-        std::fs::create_dir_all(parent).map_err(io_error)?;
-        let scratch = tempfile::Builder::new()
-            .prefix(".tmp-")
-            .tempdir_in(parent)
-            .map_err(io_error)?;
-        let made = scratch.path().join("module.o");
-        let mut command = self.command(scratch.path()).map_err(|error| match error {
+        let making = Making::begin(object)?;
+        let io_error = |error| making.failed(error);
+        let made = making.file("module.o");
+        let mut command = self.command(making.folder()).map_err(|error| match error {
             CommandError::Tool(error) => DeriveError::Tool(error),
             CommandError::Io(error) => io_error(error),
         })?;
@@ -274,7 +265,7 @@ impl<'a> Recipe<'a> {
         if !output.status.success() {
             return Ok(Err(String::from_utf8_lossy(&output.stderr).into_owned()));
         }
-        std::fs::rename(&made, object).map_err(io_error)?;
+        making.finish(&made)?;
         Ok(Ok(()))
     }
 
@@ -368,20 +359,9 @@ pub fn c_text(text: &str, options: &Options<'_>) -> Result<PathBuf, DeriveError>
     if object.is_file() {
         return Ok(object);
     }
-    let io_error = |error| DeriveError::Io {
-        path: object.clone(),
-        error,
-    };
-    let parent = object.parent().expect("below the cache directory");
-    std::fs::create_dir_all(parent).map_err(io_error)?;
-    let scratch = tempfile::Builder::new()
-        .prefix(".tmp-")
-        .tempdir_in(parent)
-        .map_err(io_error)?;
-    let (input, made) = (
-        scratch.path().join("support.c"),
-        scratch.path().join("support.o"),
-    );
+    let making = Making::begin(&object)?;
+    let io_error = |error| making.failed(error);
+    let (input, made) = (making.file("support.c"), making.file("support.o"));
     std::fs::write(&input, text).map_err(io_error)?;
     let mut command = clang(Compiler::C)?;
     let output = command
@@ -399,6 +379,6 @@ pub fn c_text(text: &str, options: &Options<'_>) -> Result<PathBuf, DeriveError>
             message: String::from_utf8_lossy(&output.stderr).into_owned(),
         });
     }
-    std::fs::rename(&made, &object).map_err(io_error)?;
+    making.finish(&made)?;
     Ok(object)
 }

@@ -8,6 +8,7 @@
 
 mod compile;
 mod error;
+mod making;
 mod relink;
 mod sides;
 mod source;

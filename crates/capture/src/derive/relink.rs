@@ -6,6 +6,7 @@
 //! plain program did not, it finds it there, uninstrumented.
 
 use super::compile::VariantObject;
+use super::making::Making;
 use super::{DeriveError, Library, Options, Variant, support, symbols};
 use crate::arguments::{
     Item, assembler_source, for_relink, is_captured_source, parse, without_sanitizers,
@@ -47,26 +48,10 @@ pub struct Link<'a> {
 impl Link<'_> {
     /// Links to `output`, which appears complete or not at all. Returns notes for the user.
     pub fn run(&self, output: &Path) -> Result<Vec<String>, DeriveError> {
-        let io_error = |error| DeriveError::Io {
-            path: output.to_owned(),
-            error,
-        };
-        let parent = output.parent().expect("below the cache directory");
-        std::fs::create_dir_all(parent).map_err(io_error)?;
-        let scratch = tempfile::Builder::new()
-            .prefix(".tmp-")
-            .tempdir_in(parent)
-            .map_err(io_error)?;
-        let made = scratch.path().join("linked");
+        let making = Making::begin(output)?;
+        let made = making.file("linked");
 
-        let line = self
-            .program
-            .link
-            .link
-            .arguments
-            .get(1..)
-            .unwrap_or_default();
-        let items = parse(line);
+        let items = self.items();
         let shared = items
             .iter()
             .any(|item| *item == Item::Option(vec!["-shared".to_owned()]));
@@ -94,7 +79,7 @@ impl Link<'_> {
         if directory.is_dir() {
             command.current_dir(directory);
         }
-        let result = command.output().map_err(io_error)?;
+        let result = command.output().map_err(|error| making.failed(error))?;
         if !result.status.success() {
             return Err(DeriveError::Link {
                 path: self.program.path.clone(),
@@ -102,8 +87,14 @@ impl Link<'_> {
                 message: String::from_utf8_lossy(&result.stderr).into_owned(),
             });
         }
-        std::fs::rename(&made, output).map_err(io_error)?;
+        making.finish(&made)?;
         Ok(words.notes)
+    }
+
+    /// The program's own link line.
+    fn items(&self) -> Vec<Item> {
+        let line = &self.program.link.link.arguments;
+        parse(line.get(1..).unwrap_or_default())
     }
 
     /// The driver that linked the program: C++ programs need their library.
@@ -243,16 +234,9 @@ impl Link<'_> {
 
     /// Functions whose calls the link sends to a wrapper (`--wrap`).
     fn wrapped(&self) -> BTreeSet<String> {
-        let line = self
-            .program
-            .link
-            .link
-            .arguments
-            .get(1..)
-            .unwrap_or_default();
         let mut wrapped = BTreeSet::new();
         let mut expected = false;
-        for item in parse(line) {
+        for item in self.items() {
             let Item::Linker(word) = item else { continue };
             if expected {
                 wrapped.insert(word);

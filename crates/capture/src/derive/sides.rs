@@ -3,6 +3,7 @@
 //! Sources that include the header are compiled again, once for each version; everything else is shared. What comes
 //! out is a program as if it had been captured, from which variants can be derived.
 
+use super::making::Making;
 use super::source::SourceText;
 use super::{DeriveError, Options};
 use crate::arguments::{for_source, parse};
@@ -69,24 +70,16 @@ fn compile(
     let parts = [&flags.join("\0"), &source.identity(), &Bundle::identity()];
     let key = hash(parts.map(String::as_str).join("\n").as_bytes());
     let kept = options.cache_dir.join("sides").join(format!("{key}.bc"));
-    let io_error = |error| DeriveError::Io {
-        path: kept.clone(),
-        error,
-    };
     if let Ok(bitcode) = std::fs::read(&kept) {
         return Ok(bitcode);
     }
-    let parent = kept.parent().expect("below the cache directory");
-    std::fs::create_dir_all(parent).map_err(io_error)?;
-    let scratch = tempfile::Builder::new()
-        .prefix(".tmp-")
-        .tempdir_in(parent)
-        .map_err(io_error)?;
-    let made = scratch.path().join("module.bc");
+    let making = Making::begin(&kept)?;
+    let io_error = |error| making.failed(error);
+    let made = making.file("module.bc");
     let mut command = clang(Compiler::C)?;
     command.env_remove(request::ENVIRONMENT);
     source
-        .add_to(&mut command, scratch.path())
+        .add_to(&mut command, making.folder())
         .map_err(io_error)?;
     command.args(flags).arg("-idirafter").arg(include);
     command.args(FRONT_END_ONLY).arg("-o").arg(&made);
@@ -98,8 +91,9 @@ fn compile(
             message: String::from_utf8_lossy(&output.stderr).into_owned(),
         });
     }
-    std::fs::rename(&made, &kept).map_err(io_error)?;
-    std::fs::read(&kept).map_err(io_error)
+    let bitcode = std::fs::read(&made).map_err(io_error)?;
+    making.finish(&made)?;
+    Ok(bitcode)
 }
 
 impl SourceText<'_> {

@@ -1,6 +1,7 @@
 //! What each variant is linked with besides the program's own objects.
 
 use super::compile::{bitcode, c_text};
+use super::making::Making;
 use super::{DeriveError, Options, Variant};
 use crate::store::hash;
 use crate::tools::archiver;
@@ -40,17 +41,9 @@ pub fn models(bundle: &Bundle, options: &Options<'_>) -> Result<Option<PathBuf>,
 
 /// Makes an archive of files; appears complete or not at all.
 pub fn make_archive(archive: &Path, members: &[PathBuf]) -> Result<(), DeriveError> {
-    let io_error = |error| DeriveError::Io {
-        path: archive.to_owned(),
-        error,
-    };
-    let parent = archive.parent().expect("below the cache directory");
-    std::fs::create_dir_all(parent).map_err(io_error)?;
-    let scratch = tempfile::Builder::new()
-        .prefix(".tmp-")
-        .tempdir_in(parent)
-        .map_err(io_error)?;
-    let made = scratch.path().join("members.a");
+    let making = Making::begin(archive)?;
+    let io_error = |error| making.failed(error);
+    let made = making.file("members.a");
     let output = archiver()?
         .arg("qcs")
         .arg(&made)
@@ -61,7 +54,7 @@ pub fn make_archive(archive: &Path, members: &[PathBuf]) -> Result<(), DeriveErr
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         return Err(io_error(std::io::Error::other(message)));
     }
-    std::fs::rename(&made, archive).map_err(io_error)
+    making.finish(&made)
 }
 
 /// The object that tells a traced program where the plain one is.
