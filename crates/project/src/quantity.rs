@@ -40,7 +40,8 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
         Some(b'h') => (&text[..text.len() - 1], 3600),
         _ => (text, 1),
     };
-    parse_seconds(digits)?
+    parse_seconds(digits)
+        .map_err(|_| "expected a time, as in 90s, 5m or 2h".to_owned())?
         .checked_mul(factor)
         .ok_or_else(|| "too long".to_owned())
 }
