@@ -113,6 +113,16 @@ fn a_repository_that_git_cannot_read_is_told_apart_from_none() {
         &["git worktree add", "failed", "unable to read"],
         &["does git status work here"],
     );
+    let index = folder.path().join(".git/index");
+    let whole = fs::read(&index).unwrap();
+    fs::write(&index, "nonsense\n").unwrap();
+    says(
+        folder.command(&["check", "HEAD~1..HEAD"]),
+        2,
+        &["git does not work in", "index"],
+        &["what does git status say"],
+    );
+    fs::write(&index, whole).unwrap();
     fs::write(folder.path().join(".git/HEAD"), "nonsense\n").unwrap();
     says(
         folder.command(&["check", "HEAD~1..HEAD"]),
@@ -127,4 +137,13 @@ fn a_repository_that_git_cannot_read_is_told_apart_from_none() {
         &["is not in a git repository"],
         &["git init"],
     );
+    git(folder.path(), &["init", "-q"]);
+    for words in [&["check"][..], &["check", "HEAD~1..HEAD"]] {
+        says(
+            folder.command(words),
+            2,
+            &["has no commit yet"],
+            &["git add -A && git commit"],
+        );
+    }
 }

@@ -79,11 +79,14 @@ fn a_project_that_was_moved_is_built_again() {
 fn git_refusing_to_work_is_told() {
     let folder = Folder::project();
     folder.git(&["init", "-q"]);
-    let error = folder.find().select(&words("HEAD~1..HEAD")).unwrap_err();
-    let RevisionError::NoRepository { complaint, .. } = error else {
-        panic!("{error}");
+    let select = || folder.find().select(&words("HEAD~1..HEAD")).unwrap_err();
+    let error = select();
+    assert!(matches!(error, RevisionError::NoCommit { .. }), "{error}");
+    folder.write(".git/config", "[nonsense");
+    let RevisionError::NoRepository { complaint, .. } = select() else {
+        panic!("git works");
     };
-    assert!(complaint.is_some_and(|text| text.contains("any commits")));
+    assert!(complaint.is_some_and(|text| text.contains("config")));
 }
 
 #[test]

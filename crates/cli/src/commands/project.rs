@@ -99,6 +99,8 @@ impl From<RevisionError> for Failure {
                     "it has to be installed, and to accept the repository: what does git status say?",
                 )
             }
+            RevisionError::NoCommit { .. } => failure(Exit::Usage)
+                .hint("git add -A && git commit makes one; without a range, parallax build builds the source as it is"),
             RevisionError::NoRepository { .. } => failure(Exit::Usage)
                 .hint("git init && git add -A && git commit makes one; without a range, parallax build builds the source as it is"),
             RevisionError::NothingBefore => failure(Exit::Usage)

@@ -141,6 +141,8 @@ fn of_revisions_and_builds(rows: &mut Vec<Row>) {
             root: "/p".into(),
             complaint: None,
         }, In(PLACES, "a_repository_that_git_cannot_read_is_told_apart_from_none");
+        RevisionError::NoCommit { .. } = RevisionError::NoCommit { root: "/p".into() },
+            In(PLACES, "a_repository_that_git_cannot_read_is_told_apart_from_none");
         RevisionError::NoBase { .. } = RevisionError::NoBase { old: "main".into(), new: "other".into() },
             In(STEPS, "patch");
         RevisionError::NothingBefore = RevisionError::NothingBefore,

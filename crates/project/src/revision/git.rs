@@ -97,14 +97,19 @@ pub(super) fn whole_output(mut command: Command) -> Result<Vec<u8>, RevisionErro
 
 /// What git says about a directory in which it does not want to work, unless that is a directory like others.
 pub(super) fn complaint(directory: &Path) -> Option<String> {
-    let mut ask = command(directory);
-    ask.args(["log", "-1", "--format=%H"]);
-    match output(ask) {
-        Err(RevisionError::Git { message, .. }) if !message.contains("not a git repository") => {
-            Some(message)
+    let questions: [&[&str]; 2] = [&["log", "-1", "--format=%H"], &["ls-files", "--", "."]];
+    questions.iter().find_map(|words| {
+        let mut ask = command(directory);
+        ask.args(*words);
+        match output(ask) {
+            Err(RevisionError::Git { message, .. })
+                if !message.contains("not a git repository") =>
+            {
+                Some(message)
+            }
+            _ => None,
         }
-        _ => None,
-    }
+    })
 }
 
 impl Repository {

@@ -114,6 +114,8 @@ pub enum RevisionError {
         /// What git says about a repository that is there and cannot be used.
         complaint: Option<String>,
     },
+    #[error("{} has no commit yet, so there are no revisions but the source as it is", root.display())]
+    NoCommit { root: PathBuf },
     #[error("{0:?} is not of the form OLD..NEW")]
     Form(String),
     #[error("{old} and {new} have no common ancestor")]
@@ -207,9 +209,13 @@ pub(crate) fn materialise(
 }
 
 fn no_repository(project: &Project) -> RevisionError {
-    RevisionError::NoRepository {
-        root: project.root.clone(),
-        complaint: git::complaint(&project.root),
+    let root = project.root.clone();
+    let complaint = git::complaint(&root);
+    // Where everybody begins.
+    let is_new = |complaint: &String| complaint.contains("does not have any commits yet");
+    match complaint.as_ref().is_some_and(is_new) {
+        true => RevisionError::NoCommit { root },
+        false => RevisionError::NoRepository { root, complaint },
     }
 }
 
