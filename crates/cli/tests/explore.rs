@@ -58,6 +58,27 @@ fn a_range_of_letters_has_three_paths() {
 }
 
 #[test]
+fn a_second_switch_over_the_same_byte_is_another_question() {
+    let folder = Folder::new();
+    let program = folder.build(
+        "twice",
+        "#include <stdio.h>\n\
+         int main(int argc, char **argv) {\n\
+           if (argc != 2) return 1;\n\
+           switch (argv[1][0]) {\n\
+             case 'a': puts(\"1\"); break; case 'b': puts(\"2\"); break; case 'c': puts(\"3\"); break; }\n\
+           switch (argv[1][0]) {\n\
+             case 'x': puts(\"4\"); break; case 'y': puts(\"5\"); break; case 'z': puts(\"6\"); break; }\n\
+           return 0;\n\
+         }\n",
+    );
+    let report = explore(&folder, &program, &["--time", "60", "--", "A"], 0);
+    // Six letters, any other, and another number of arguments.
+    assert_eq!(report["stats"]["paths"], 8, "{report:#}");
+    assert_eq!(report["stats"]["ended"], "exhausted");
+}
+
+#[test]
 fn the_budget_of_the_project_counts_unless_another_is_given() {
     let folder = Folder::new();
     let program = build(&folder, "maze");

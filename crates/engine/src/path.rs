@@ -107,6 +107,11 @@ pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
             _ => extend(prefix, event.site, choice, value),
         };
         exact = extend(exact, event.site, choice, value);
+        // A condition says by itself what is asked; of a `switch` its cases do.
+        let question = match choice {
+            Choice::Case => event.site,
+            _ => 0,
+        };
         list.push(Decision {
             choice,
             site: SiteId(event.site),
@@ -116,7 +121,7 @@ pub fn decisions(trace: &Trace, sites: &SiteMap) -> Vec<Decision> {
             high,
             prefix,
             exact,
-            repeated: !decided.insert((event.label, choice)),
+            repeated: !decided.insert((event.label, choice, question)),
             event: number,
         });
     }
