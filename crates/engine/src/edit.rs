@@ -64,6 +64,19 @@ pub enum Becomes {
 }
 
 impl Edit {
+    /// Whether nothing but arguments changes.
+    pub fn is_of_arguments(&self) -> bool {
+        let is_argument = |component: &Component| matches!(component, Component::Argument(_));
+        match self {
+            Edit::Words { .. }
+            | Edit::Instead { .. }
+            | Edit::Without { .. }
+            | Edit::Move { .. } => true,
+            Edit::Bytes { component, .. } => is_argument(component),
+            _ => false,
+        }
+    }
+
     /// The scenario with the change; `None` if that changes nothing or has no place.
     pub fn apply(&self, scenario: &Scenario) -> Option<Scenario> {
         let mut changed = scenario.clone();
@@ -103,6 +116,11 @@ impl Edit {
                 bytes.splice(*at..end, inserted.iter().copied());
                 if let Some(length) = length {
                     length.add(bytes, inserted.len() as i64 - *removed as i64)?;
+                }
+                if let (Component::Stream(number), Some(listening)) =
+                    (component, &mut changed.listening)
+                {
+                    listening.note_change(*number as usize, *at, *removed, inserted.len());
                 }
             }
             Edit::Rename { from, to } => {

@@ -190,6 +190,24 @@ pub struct Listening {
     pub end: i32,
 }
 
+impl Listening {
+    /// Takes note that of a stream some bytes have gone and others come in their place: clients wait where they did, if that is
+    /// still there.
+    pub fn note_change(&mut self, stream: usize, at: usize, removed: usize, inserted: usize) {
+        let Some(pauses) = self.pauses.get_mut(stream) else {
+            return;
+        };
+        let (at, removed, inserted) = (at as u64, removed as u64, inserted as u64);
+        for pause in pauses.iter_mut().filter(|pause| **pause > at) {
+            *pause = match *pause >= at + removed {
+                true => *pause - removed + inserted,
+                false => at + inserted,
+            };
+        }
+        pauses.dedup();
+    }
+}
+
 impl OutputFile {
     /// Whether what is in the file stays there.
     pub fn keeps(&self) -> bool {

@@ -5,10 +5,12 @@
 //! whole tree of paths kept. A way that contradicts what was decided before it is tried again without the
 //! last decision that it contradicts, and so on (informed path regeneration). Where a condition does not depend on input bytes, what
 //! defines its variables becomes an aim of its own ([`aims`], [`remedies`]: definition switching). Where branches do not
-//! help, the input gets another structure. What helps many targets at once is tried before all searches ([`survey`]). The target
+//! help, the input gets another structure. What helps many targets at once is tried before all searches ([`survey`]); tests of
+//! servers are taken apart ([`connections`]). The target
 //! counts as reached when a run of the covered program says so.
 
 mod aims;
+mod connections;
 mod counts;
 mod interface;
 pub mod map;

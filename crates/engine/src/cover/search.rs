@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use parallax_abi::SiteId;
 use parallax_analysis::{Analysis, BlockId};
+use rustc_hash::FxHashSet;
 
 use super::aims::{Aim, Waiting};
 use super::queue::Way;
@@ -87,6 +88,8 @@ pub struct Search<'s> {
     pub(super) paths: HashSet<u64>,
     pub(super) fixed: Known,
     pub(super) losses: BTreeMap<String, u64>,
+    /// Places in the program's own code at which input decided.
+    pub(super) decided: FxHashSet<SiteId>,
     /// Least number of decisions between anything that ran and the target.
     pub(super) nearest: Option<u32>,
     /// The nearest branch that could not be got past; `contradicts` is there if all attempts at that distance were
@@ -128,6 +131,7 @@ impl<'s> Search<'s> {
             paths: HashSet::new(),
             fixed: Known::new(),
             losses: BTreeMap::new(),
+            decided: FxHashSet::default(),
             nearest: None,
             obstacle: None,
             traced_runs: 0,
@@ -454,7 +458,7 @@ impl Search<'_> {
             scenario: self.runs[run as usize].scenario.clone(),
             contradicts: None,
             prefixes: 0,
-            is_concrete: true,
+            is_concrete: !self.decided.contains(&blocked.site),
         })
     }
 

@@ -32,6 +32,14 @@ pub struct Extent {
     pub runs: Option<u64>,
 }
 
+impl Extent {
+    /// Whether it ends now.
+    pub(super) fn is_used_up(&self, started: Instant, runs: u64) -> bool {
+        let is_late = self.time.is_some_and(|time| started.elapsed() >= time);
+        is_late || self.runs.is_some_and(|most| runs >= most)
+    }
+}
+
 /// An input that runs something that nothing ran before it.
 #[derive(Clone, Debug)]
 pub struct Discovery {
@@ -104,9 +112,7 @@ impl Coverer<'_> {
         let mut tries: HashMap<u64, u32> = HashMap::new();
         let mut surveyed = Surveyed::default();
         while let Some(mut base) = queue.pop_front() {
-            let is_late = extent.time.is_some_and(|time| started.elapsed() >= time);
-            let is_enough = extent.runs.is_some_and(|runs| surveyed.runs >= runs);
-            if is_late || is_enough || observer.stop() {
+            if extent.is_used_up(started, surveyed.runs) || observer.stop() {
                 break;
             }
             let edits = base.take(words, &mut tries);
@@ -115,7 +121,7 @@ impl Coverer<'_> {
                 .filter(|input| known.insert(input.clone()))
                 .collect();
             let mut discoveries = Vec::new();
-            for (input, counters) in self.run_counted(inputs)? {
+            for (_, input, counters) in self.run_counted(inputs)? {
                 surveyed.runs += 1;
                 let step = Step {
                     means: Means::Structure,
@@ -165,11 +171,11 @@ impl Coverer<'_> {
         Ok(surveyed)
     }
 
-    /// What inputs run; those that cannot be laid out are left out.
-    fn run_counted(
+    /// What inputs run, each with its number; those that cannot be laid out are left out.
+    pub(super) fn run_counted(
         &mut self,
         inputs: Vec<Scenario>,
-    ) -> Result<Vec<(Scenario, Vec<Counter>)>, ExploreError> {
+    ) -> Result<Vec<(usize, Scenario, Vec<Counter>)>, ExploreError> {
         let jobs = self.options.explore.jobs;
         let mut shares: Vec<Vec<(usize, Scenario)>> =
             self.slots.iter().map(|_| Vec::new()).collect();
@@ -194,7 +200,6 @@ impl Coverer<'_> {
             all.extend(share?);
         }
         all.sort_by_key(|(number, ..)| *number);
-        let all = all.into_iter();
-        Ok(all.map(|(_, input, counters)| (input, counters)).collect())
+        Ok(all)
     }
 }

@@ -14,6 +14,8 @@ const MOST_WORDS: usize = 12;
 const MOST_LINES: usize = 4;
 /// Files that are looked into.
 const MOST_FILES: usize = 2;
+/// Connections that are looked into.
+const MOST_STREAMS: usize = 2;
 /// Inputs are not looked into beyond this.
 const FAR: usize = 64 << 10;
 /// Longer inputs than this are not made.
@@ -26,19 +28,21 @@ fn is_of_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-./".contains(&byte) || byte >= 0x80
 }
 
-/// What is read: standard input and the first files.
-fn streams(scenario: &Scenario) -> Vec<(Component, &[u8])> {
+/// What is read: what a server's clients send, standard input and the first files.
+pub fn streams(scenario: &Scenario) -> Vec<(Component, &[u8])> {
+    let sent = (0..).zip(&scenario.streams).take(MOST_STREAMS);
+    let sent = sent.map(|(number, bytes)| (Component::Stream(number), bytes.as_slice()));
     let stdin = (Component::Stdin, scenario.stdin.as_slice());
     let files = scenario.files.iter().take(MOST_FILES);
     let files = files.map(|(name, bytes)| (Component::File(name.clone()), bytes.as_slice()));
-    let all = std::iter::once(stdin).chain(files);
+    let all = sent.chain([stdin]).chain(files);
     all.map(|(component, bytes)| (component, &bytes[..bytes.len().min(FAR)]))
         .filter(|(_, bytes)| !bytes.is_empty())
         .collect()
 }
 
 /// The words in some bytes, each text once.
-fn words(bytes: &[u8]) -> Vec<Range<usize>> {
+pub fn words(bytes: &[u8]) -> Vec<Range<usize>> {
     let mut words: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     while at < bytes.len() && words.len() < MOST_WORDS {

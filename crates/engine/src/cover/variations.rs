@@ -9,6 +9,7 @@ use std::mem::discriminant;
 use parallax_analysis::words::{OptionWord, Takes};
 
 use super::spelling::spellings;
+use super::tokens::{streams, words};
 use super::vocabulary::Vocabulary;
 use crate::edit::{Becomes, Edit, operands};
 use crate::scenario::{Bytes, Component, Scenario, Sink};
@@ -36,7 +37,8 @@ const READ_ONLY: u32 = 0o555;
 
 /// All changes of one thing.
 pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
-    let mut edits = surroundings(scenario);
+    let mut edits = sent(scenario);
+    edits.extend(surroundings(scenario));
     let named: Vec<Bytes> = operands(scenario)
         .into_iter()
         .map(|(at, _)| scenario.argv[at].clone())
@@ -247,6 +249,49 @@ fn numbers(scenario: &Scenario) -> Vec<Edit> {
     edits
 }
 
+/// What a server's client sends, otherwise: bytes inside of words that protocols and logs have to escape or refuse, lines
+/// that are missing, come twice or do not end.
+fn sent(scenario: &Scenario) -> Vec<Edit> {
+    const SPECIAL: [&[u8]; 13] = [
+        b"\t", b"\xff", b"\"", b"\x08", b"%00", b"\x0b", b"\n", b"\\", b"\x7f", b"\x01", b"\r",
+        b"\0", b"../",
+    ];
+    let mut edits = Vec::new();
+    for (component, bytes) in streams(scenario) {
+        if !matches!(component, Component::Stream(_)) {
+            continue;
+        }
+        let mut change = |at: usize, removed: usize, inserted: &[u8]| {
+            edits.push(Edit::Bytes {
+                component: component.clone(),
+                at,
+                removed,
+                inserted: inserted.to_vec(),
+                length: None,
+            });
+        };
+        for word in words(bytes) {
+            for inserted in SPECIAL {
+                change(word.end, 0, inserted);
+            }
+            change(word.start, word.len(), b"");
+        }
+        let mut begin = 0;
+        for line in bytes
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(MOST_WORDS)
+        {
+            change(begin, line.len(), b"");
+            change(begin, 0, line);
+            let text = line.trim_ascii_end().len();
+            change(begin + text, 0, &b"x".repeat(5000));
+            change(begin + text, line.len() - text, b"");
+            begin += line.len();
+        }
+    }
+    edits
+}
+
 /// Data of another form.
 fn contents(scenario: &Scenario) -> Vec<Edit> {
     let named = operands(scenario).into_iter().map(|(_, file)| file);
@@ -328,6 +373,7 @@ fn contents(scenario: &Scenario) -> Vec<Edit> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scenario::Listening;
 
     #[test]
     fn every_variation_is_another_input_and_no_two_are_the_same_change() {
@@ -365,5 +411,29 @@ mod tests {
             .files
             .get(&first)
             .is_some_and(|bytes| bytes.is_empty())));
+    }
+
+    #[test]
+    fn what_clients_send_is_changed_inside_of_words_and_by_lines() {
+        let scenario = Scenario {
+            streams: vec![b"GET / HTTP/1.0\r\nHost: a\r\n".into()],
+            listening: Some(Listening::default()),
+            ..Scenario::default()
+        };
+        let edits = variations(&scenario, &Vocabulary::default());
+        let changed: HashSet<Vec<u8>> = edits
+            .iter()
+            .filter_map(|edit| edit.apply(&scenario))
+            .map(|new| new.streams[0].to_vec())
+            .collect();
+        for expected in [
+            &b"GET / HTTP/1.0\r\nHost: a\t\r\n"[..],
+            b"GET /../ HTTP/1.0\r\nHost: a\r\n",
+            b"Host: a\r\n",
+            b"GET / HTTP/1.0Host: a\r\n",
+            b"GET / HTTP/1.0\r\nHost: a\r\nHost: a\r\n",
+        ] {
+            assert!(changed.contains(expected), "{}", expected.escape_ascii());
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::map::Standings;
 use super::queue::Way;
 use super::{Heuristic, Means, Search, shape, structure};
 use crate::edit::Edit;
+use crate::explore::Run;
 use crate::explore::frontier::{Candidate, RunId, mix};
 use crate::explore::parts::with_part;
 use crate::explore::ways::{Visit, insertions, others, structures, visits};
@@ -23,6 +24,8 @@ pub const UNKNOWN: u32 = 1000;
 /// A change of structure is as good as a way that is so much farther than the run's nearest.
 const STRUCTURE: u32 = 2;
 const SPLICE: u32 = 3;
+/// Other arguments of a server, which tell it little more than where its configuration is, are so much farther than what clients send.
+const SERVER: u32 = 6;
 /// Decisions of one run that ways are offered at. More than a search can try, and few enough that dozens of long runs are
 /// looked at in no time.
 pub const MOST_NEAR: usize = 2000;
@@ -78,6 +81,9 @@ impl Search<'_> {
             let decision = &traced.decisions[index];
             let place = visits[index].place(traced, decision);
             let standing = standings.of(decision);
+            let view = self.sites.get(standing.place);
+            let original = view.map_or(standing.place, |view| view.original);
+            self.decided.insert(original);
             for (aim, nearest) in aims.iter().zip(&mut nearest) {
                 let guide = &self.aims[*aim].guide;
                 nearest.note(index, guide.behind(&standing, decision.value));
@@ -239,7 +245,16 @@ impl Search<'_> {
         name: u64,
         distance: u32,
     ) {
-        let generation = self.runs[run as usize].generation;
+        let Run {
+            scenario,
+            generation,
+            ..
+        } = &self.runs[run as usize];
+        let generation = *generation;
+        let distance = match scenario.listening.is_some() && self.is_of_arguments(goal) {
+            true => distance + SERVER,
+            false => distance,
+        };
         self.aims[aim].queue.offer(Way {
             candidate: Candidate {
                 run,
@@ -255,6 +270,16 @@ impl Search<'_> {
             aim: aim as u32,
             place: SiteId(0),
         });
+    }
+
+    /// Whether only the arguments change.
+    fn is_of_arguments(&self, goal: Goal) -> bool {
+        match goal {
+            Goal::Insert { .. } => true,
+            Goal::Take { part, .. } => matches!(part, Part::Instead(_) | Part::Before(_)),
+            Goal::Edit { number } => self.edits[number as usize].is_of_arguments(),
+            _ => false,
+        }
     }
 
     /// Offers to take over parts of the other given scenarios.

@@ -65,15 +65,8 @@ impl Text {
         let mut bytes = self.of(scenario).to_vec();
         bytes.drain(range.clone());
         let mut changed = self.with(scenario, bytes);
-        // Clients wait where they did, if that is still there.
-        if let (Text::Stream(index), Some(listening)) = (self, &mut changed.listening)
-            && let Some(pauses) = listening.pauses.get_mut(*index)
-        {
-            for pause in pauses.iter_mut() {
-                let gone = (*pause as usize).min(range.end).saturating_sub(range.start);
-                *pause -= gone as u64;
-            }
-            pauses.dedup();
+        if let (Text::Stream(index), Some(listening)) = (self, &mut changed.listening) {
+            listening.note_change(*index, range.start, range.len(), 0);
         }
         changed
     }

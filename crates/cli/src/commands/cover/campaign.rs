@@ -1,6 +1,6 @@
 //! What is known about the targets of a patch: from the store, from the suite, from this run.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +9,7 @@ use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 
 use super::Arguments;
+use super::survey::Prepared;
 use crate::commands::budget::Budget;
 use crate::commands::patch::{Found, Scope, Suite, Target};
 use crate::commands::search::kept_finding;
@@ -29,8 +30,8 @@ pub struct Campaign<'c> {
     pub entries: Vec<Option<Entry>>,
     /// Of each target: whether a search would come to nothing else.
     settled: Vec<bool>,
-    /// Programs that the survey has been made for.
-    pub surveyed: HashSet<usize>,
+    /// What was made of the tests of each program before its searches.
+    pub prepared: HashMap<usize, Prepared>,
     /// How many were settled by an earlier run.
     pub earlier: usize,
     /// Errors that were met on the way, each with its program.
@@ -72,7 +73,7 @@ impl<'c> Campaign<'c> {
             conditions: hash(conditions.as_bytes()),
             entries: vec![None; found.targets.len()],
             settled: vec![false; found.targets.len()],
-            surveyed: HashSet::new(),
+            prepared: HashMap::new(),
             earlier: 0,
             findings: Vec::new(),
         };

@@ -22,7 +22,7 @@ use super::keeper::Keeper;
 use super::ranking::{self, Candidate, Seed};
 use super::single::nearness;
 use super::spots::Spots;
-use super::survey::{self, Histories};
+use super::survey::{self, Histories, Prepared};
 use crate::commands::budget::Budget;
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Scope, Suite};
@@ -147,8 +147,18 @@ pub fn search(
     let here: Vec<usize> = here.filter(is_here).collect();
     looking.look_for(&here, &counts);
     looking.take_known(&candidates)?;
-    if options.has(Heuristic::Survey) && looking.campaign.surveyed.insert(subject) {
-        looking.survey(&mut coverer, &analysis, &counts, targets, &mut candidates)?;
+    let given = candidates.len();
+    match looking.campaign.prepared.remove(&subject) {
+        Some(prepared) => {
+            candidates.extend(prepared.candidates);
+            looking.histories = prepared.histories;
+        }
+        None => {
+            looking.take_apart(&mut coverer, &counts, targets, &mut candidates)?;
+            if options.has(Heuristic::Survey) {
+                looking.survey(&mut coverer, &analysis, &counts, targets, &mut candidates)?;
+            }
+        }
     }
     let mut queue = Vec::new();
     for index in targets {
@@ -176,6 +186,11 @@ pub fn search(
             looking.search(&mut coverer, index, &target, &seeds)?;
         }
     }
+    let prepared = Prepared {
+        histories: std::mem::take(&mut looking.histories),
+        candidates: candidates.split_off(given),
+    };
+    looking.campaign.prepared.insert(subject, prepared);
     Ok(())
 }
 
@@ -400,7 +415,7 @@ impl Looking<'_, '_> {
     }
 
     /// The scenario of the suite that an input to start from comes from, and the steps in between.
-    fn root<'r>(&'r self, start: &'r Scenario) -> (&'r Scenario, &'r [cover::Step]) {
+    pub(super) fn root<'r>(&'r self, start: &'r Scenario) -> (&'r Scenario, &'r [cover::Step]) {
         match self.histories.get(start) {
             Some((seed, steps)) => (seed, steps),
             None => (start, &[]),

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use parallax_analysis::Analysis;
-use parallax_engine::cover::{Counts, Coverer, Extent, Step, Vocabulary};
+use parallax_engine::cover::{Counts, Coverer, Extent, Step, Surveyed, Vocabulary};
 use parallax_engine::coverage::Counter;
+use parallax_engine::explore::ExploreError;
 use parallax_scenario::Scenario;
 
 use super::ranking::Candidate;
@@ -21,6 +22,13 @@ const SHARE: u32 = 8;
 
 /// How inputs that a survey found came about: the scenario that they were made from, and the steps.
 pub type Histories = HashMap<Scenario, (Scenario, Vec<Step>)>;
+
+/// What searches in a program can start from besides its tests, and how it came about.
+#[derive(Default)]
+pub struct Prepared {
+    pub candidates: Vec<Candidate>,
+    pub histories: Histories,
+}
 
 /// What the survey takes of the budget of one target.
 fn share(budget: Budget) -> Budget {
@@ -56,41 +64,20 @@ impl Looking<'_, '_> {
         targets: &[usize],
         candidates: &mut Vec<Candidate>,
     ) -> Result<(), Failure> {
-        let open = targets
-            .iter()
-            .filter(|index| self.campaign.is_open(**index));
-        let open: Vec<usize> = open.copied().collect();
-        let Some(first) = open.first() else {
+        let open = self.open_of(targets);
+        if open.is_empty() {
             return Ok(());
-        };
+        }
         let words = Vocabulary::new(analysis, candidates.iter().map(|one| &one.scenario));
-        let share = share(self.means.budget);
-        let count = open.len() as u32;
-        let extent = Extent {
-            time: self.most(share.time.map(|time| time * count)),
-            runs: share.runs.map(|runs| runs * u64::from(count)),
-        };
+        let extent = self.extent(open.len());
         let starts = self.promising(counts, &open, candidates);
         let ran: Vec<Counter> = candidates
             .iter()
             .flat_map(|one| one.test.ran.iter().copied())
             .collect();
-        self.current = *first;
-        self.started = Instant::now();
-        self.end = None;
-        self.surveying = Some(open.len());
-        let surveyed = coverer.survey(&starts, ran, &words, extent, self);
-        self.surveying = None;
-        if let Some(failure) = self.error.take() {
-            return Err(failure);
-        }
-        let surveyed = match surveyed {
-            Ok(surveyed) => surveyed,
-            Err(error) => {
-                console::note(&format!("{}: the survey ended early: {error}", self.name));
-                return Ok(());
-            }
-        };
+        let surveyed = self.watch_all(&open, |looking| {
+            coverer.survey(&starts, ran, &words, extent, looking)
+        })?;
         let reached = open.iter().filter(|index| !self.campaign.is_open(**index));
         let note = format!(
             "{}: {} with one change reached {} of {} in {:.0} s",
@@ -104,10 +91,23 @@ impl Looking<'_, '_> {
             Some(live) => live.tell(&note),
             None => console::note(&note),
         }
-        for discovery in surveyed.discoveries {
-            let seed = starts[discovery.seed].clone();
+        self.add_candidates(&starts, surveyed, candidates);
+        Ok(())
+    }
+
+    /// Searches can start from what was found.
+    fn add_candidates(
+        &mut self,
+        starts: &[Scenario],
+        surveyed: Surveyed,
+        candidates: &mut Vec<Candidate>,
+    ) {
+        for mut discovery in surveyed.discoveries {
+            let (seed, before) = self.root(&starts[discovery.seed]);
+            let (seed, mut steps) = (seed.clone(), before.to_vec());
+            steps.append(&mut discovery.steps);
             self.histories
-                .insert(discovery.scenario.clone(), (seed, discovery.steps));
+                .insert(discovery.scenario.clone(), (seed, steps));
             candidates.push(Candidate {
                 test: Test {
                     id: String::new(),
@@ -117,7 +117,69 @@ impl Looking<'_, '_> {
                 scenario: discovery.scenario,
             });
         }
+    }
+
+    /// Adds what the connections of servers' tests run, each alone, to the candidates.
+    pub(super) fn take_apart(
+        &mut self,
+        coverer: &mut Coverer<'_>,
+        counts: &Counts<'_>,
+        targets: &[usize],
+        candidates: &mut Vec<Candidate>,
+    ) -> Result<(), Failure> {
+        let several =
+            |one: &Candidate| one.scenario.listening.is_some() && one.scenario.streams.len() > 1;
+        if !candidates.iter().any(several) {
+            return Ok(());
+        }
+        let open = self.open_of(targets);
+        if open.is_empty() {
+            return Ok(());
+        }
+        let starts = self.promising(counts, &open, candidates);
+        let extent = self.extent(open.len());
+        let surveyed = self.watch_all(&open, |looking| {
+            coverer.take_apart(&starts, extent, looking)
+        })?;
+        self.add_candidates(&starts, surveyed, candidates);
         Ok(())
+    }
+
+    fn open_of(&self, targets: &[usize]) -> Vec<usize> {
+        let open = targets
+            .iter()
+            .filter(|index| self.campaign.is_open(**index));
+        open.copied().collect()
+    }
+
+    /// What so many targets give to what is done for all of them.
+    fn extent(&self, targets: usize) -> Extent {
+        let share = share(self.means.budget);
+        Extent {
+            time: self.most(share.time.map(|time| time * targets as u32)),
+            runs: share.runs.map(|runs| runs * targets as u64),
+        }
+    }
+
+    /// Does something for all of some targets. What it came to; nothing if it ended early, which is said.
+    fn watch_all(
+        &mut self,
+        open: &[usize],
+        work: impl FnOnce(&mut Self) -> Result<Surveyed, ExploreError>,
+    ) -> Result<Surveyed, Failure> {
+        self.current = open.first().copied().unwrap_or(self.current);
+        self.started = Instant::now();
+        self.end = None;
+        self.surveying = Some(open.len());
+        let surveyed = work(self);
+        self.surveying = None;
+        if let Some(failure) = self.error.take() {
+            return Err(failure);
+        }
+        Ok(surveyed.unwrap_or_else(|error| {
+            console::note(&format!("{}: the survey ended early: {error}", self.name));
+            Surveyed::default()
+        }))
     }
 
     /// The scenarios that run the most functions with open targets come first, of these the smallest.
