@@ -10,6 +10,7 @@
 //! counts as reached when a run of the covered program says so.
 
 mod aims;
+mod compared;
 mod connections;
 mod counts;
 mod interface;

@@ -189,7 +189,7 @@ fn around(
 }
 
 /// Sources and offsets of the bytes that decisions look at: the first and the one behind the last of each decision.
-fn places(traced: &Traced, decisions: &[usize]) -> Vec<(u32, usize)> {
+pub fn places(traced: &Traced, decisions: &[usize]) -> Vec<(u32, usize)> {
     let trace = &traced.trace;
     let mut places = Vec::new();
     for decision in decisions {

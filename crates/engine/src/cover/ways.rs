@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::aims::State;
 use super::map::Standings;
 use super::queue::Way;
-use super::{Heuristic, Means, Search, shape, structure};
+use super::{Heuristic, Means, Search, compared, shape, structure};
 use crate::edit::Edit;
 use crate::explore::Run;
 use crate::explore::frontier::{Candidate, RunId, mix};
@@ -152,9 +152,31 @@ impl Search<'_> {
             if distance < UNKNOWN && aim == 0 {
                 self.nearest = Some(self.nearest.map_or(distance, |known| known.min(distance)));
             }
+            if self.options.has(Heuristic::Switch) {
+                self.offer_texts(aim, run, traced, &mut standings, &nearest);
+            }
             if self.options.has(Heuristic::Structure) {
                 let near: Vec<usize> = nearest.0.iter().map(|(_, index)| *index).collect();
                 self.offer_structures(aim, run, traced, &near, distance + STRUCTURE);
+            }
+        }
+    }
+
+    /// Offers what the comparisons nearest to an aim look for.
+    fn offer_texts<'t>(
+        &mut self,
+        aim: usize,
+        run: RunId,
+        traced: &'t Traced,
+        standings: &mut Standings<'t>,
+        nearest: &Nearest,
+    ) {
+        for (distance, index) in &nearest.0 {
+            let standing = standings.of(&traced.decisions[*index]);
+            let texts = compared::texts(self.analysis, &standing);
+            let scenario = &self.runs[run as usize].scenario;
+            for edit in compared::put(scenario, traced, *index, &texts) {
+                self.offer_edit(aim, run, edit, Means::Switch, *distance);
             }
         }
     }
