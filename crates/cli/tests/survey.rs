@@ -33,7 +33,11 @@ int main(int argc, char **argv)
 "#;
 
 fn project() -> Folder {
-    let folder = Folder::patched(MAKEFILE, OLD, NEW);
+    project_with(NEW)
+}
+
+fn project_with(new: &str) -> Folder {
+    let folder = Folder::patched(MAKEFILE, OLD, new);
     folder.expect(0, &["record", "--", "make", "check"]);
     folder
 }
@@ -72,4 +76,31 @@ fn what_one_change_reaches_is_found_without_a_search_and_kept_with_its_history()
     assert_contains(&notes, &["with one change reached 1 of"]);
     let (said, _) = folder.expect(0, &["why", "prog.c:6"]);
     assert_contains(&said, &["found by changing one thing of a scenario"]);
+}
+
+#[test]
+fn what_was_made_of_the_tests_is_kept_for_the_next_run() {
+    let folder = project_with(
+        "#include <stdio.h>\n\
+         int main(int argc, char **argv)\n\
+         {\n\
+           if (argc > 1 && argv[1][0] == 'q')\n\
+             return 3;\n\
+           if (argc > 1 && argv[1][0] == 'z')\n\
+             return 4;\n\
+           printf (\"%d\\n\", argc);\n\
+           return 0;\n\
+         }\n",
+    );
+    let ask = |at: &str, more: &[&str]| {
+        let words = [&["cover", "--at", at, "--runs", "200"], more].concat();
+        let (said, notes) = folder.expect(0, &words);
+        assert_contains(&said, &["100.0 %"]);
+        notes
+    };
+    let surveyed = "with one change reached";
+    assert_contains(&ask("prog.c:5", &[]), &[surveyed]);
+    let notes = ask("prog.c:7", &[]);
+    assert!(!notes.contains(surveyed), "{notes}");
+    assert_contains(&ask("prog.c:7", &["--again"]), &[surveyed]);
 }

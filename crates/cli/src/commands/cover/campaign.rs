@@ -9,14 +9,14 @@ use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 
 use super::Arguments;
-use super::survey::Prepared;
+use super::prepared::Prepared;
 use crate::commands::budget::Budget;
 use crate::commands::patch::{Found, Scope, Suite, Target};
 use crate::commands::search::kept_finding;
 use crate::failure::Failure;
 
 /// Entries of other versions of the search are searched for again.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " cover 2");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " cover 3");
 
 /// All targets, and what became of each so far.
 pub struct Campaign<'c> {
@@ -30,6 +30,8 @@ pub struct Campaign<'c> {
     pub entries: Vec<Option<Entry>>,
     /// Of each target: whether a search would come to nothing else.
     settled: Vec<bool>,
+    /// Of each target: whether an earlier run searched for it, with less time.
+    searched: Vec<bool>,
     /// What was made of the tests of each program before its searches.
     pub prepared: HashMap<usize, Prepared>,
     /// How many were settled by an earlier run.
@@ -73,6 +75,7 @@ impl<'c> Campaign<'c> {
             conditions: hash(conditions.as_bytes()),
             entries: vec![None; found.targets.len()],
             settled: vec![false; found.targets.len()],
+            searched: vec![false; found.targets.len()],
             prepared: HashMap::new(),
             earlier: 0,
             findings: Vec::new(),
@@ -98,6 +101,7 @@ impl<'c> Campaign<'c> {
                 (Status::Covered | Status::Suite, _) => false,
                 _ => known.conditions == self.conditions && !would_go_on(&entry, budget),
             };
+            self.searched[index] = known.conditions == self.conditions;
             if is_settled {
                 self.entries[index] = Some(entry);
                 self.settled[index] = true;
@@ -207,6 +211,16 @@ impl<'c> Campaign<'c> {
             }
         }
         Ok(())
+    }
+
+    /// All that decides what searches come to, but for their budget.
+    pub fn all_conditions(&self) -> String {
+        format!("{}\n{}", self.revision, self.conditions)
+    }
+
+    /// Whether an earlier run searched for a target.
+    pub fn was_searched(&self, index: usize) -> bool {
+        self.searched[index]
     }
 
     /// Whether a target is still to be searched for.

@@ -3,6 +3,7 @@
 mod campaign;
 mod covering;
 mod keeper;
+mod prepared;
 mod project;
 mod ranking;
 mod search;

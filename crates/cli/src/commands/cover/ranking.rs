@@ -28,6 +28,11 @@ pub struct Candidate {
 }
 
 impl Candidate {
+    /// How much there is to run: connections, which are waited for one after the other, count more than bytes.
+    pub fn weight(&self) -> (usize, usize) {
+        (self.scenario.streams.len(), self.scenario.size())
+    }
+
     /// For programs that nothing was recorded of: no arguments, no input.
     pub fn nothing() -> Candidate {
         Candidate {
@@ -57,7 +62,6 @@ pub fn candidates(store: &Store, suite: Suite) -> Result<Vec<Candidate>, Failure
         let ran = test.ran.iter();
         let ran: Vec<_> = ran.map(|one| (one.module, one.index)).collect();
         let candidate = Candidate { scenario, test };
-        let size = |candidate: &Candidate| candidate.scenario.size();
         match known.entry(ran) {
             std::collections::hash_map::Entry::Vacant(entry) => {
                 entry.insert(distinct.len());
@@ -65,7 +69,7 @@ pub fn candidates(store: &Store, suite: Suite) -> Result<Vec<Candidate>, Failure
             }
             std::collections::hash_map::Entry::Occupied(entry) => {
                 let same = &mut distinct[*entry.get()];
-                if size(&candidate) < size(same) {
+                if candidate.weight() < same.weight() {
                     *same = candidate;
                 }
             }
@@ -87,7 +91,7 @@ pub fn rank<'c>(
         .collect();
     let runs = seen.iter().map(|seen| seen as &dyn Executed);
     let closest = coverer.closest(target, runs);
-    let sizes: Vec<usize> = candidates.iter().map(|one| one.scenario.size()).collect();
+    let sizes: Vec<_> = candidates.iter().map(Candidate::weight).collect();
     let order = order(&closest, &sizes);
     let seeds = order.into_iter().map(|index| Seed {
         candidate: &candidates[index],
@@ -97,7 +101,7 @@ pub fn rank<'c>(
 }
 
 /// Numbers of the best, the nearest first; places take turns at the same distance.
-fn order(closest: &[Option<Closest>], sizes: &[usize]) -> Vec<usize> {
+fn order<W: Ord + Copy>(closest: &[Option<Closest>], sizes: &[W]) -> Vec<usize> {
     let mut all: Vec<usize> = (0..closest.len()).collect();
     all.sort_by_key(|index| (distance(closest[*index]), sizes[*index]));
     let mut taken: HashMap<Option<BlockId>, usize> = HashMap::new();

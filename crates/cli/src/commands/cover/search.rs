@@ -19,10 +19,11 @@ use parallax_store::{Store, scenario_id};
 use super::Arguments;
 use super::campaign::Campaign;
 use super::keeper::Keeper;
+use super::prepared::{Histories, Prepared, Shelf};
 use super::ranking::{self, Candidate, Seed};
 use super::single::nearness;
 use super::spots::Spots;
-use super::survey::{self, Histories, Prepared};
+use super::survey;
 use crate::commands::budget::Budget;
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::patch::{Scope, Suite};
@@ -154,9 +155,30 @@ pub fn search(
             looking.histories = prepared.histories;
         }
         None => {
-            looking.take_apart(&mut coverer, &counts, targets, &mut candidates)?;
-            if options.has(Heuristic::Survey) {
-                looking.survey(&mut coverer, &analysis, &counts, targets, &mut candidates)?;
+            let extent = looking.extent(looking.open_of(targets).len());
+            let conditions = looking.campaign.all_conditions();
+            let mut shelf = Shelf::open(means.store, &looking.name, &conditions)?;
+            let known = shelf.read(extent).filter(|_| !arguments.again);
+            match known {
+                Some(prepared) => {
+                    candidates.extend(prepared.candidates);
+                    looking.histories = prepared.histories;
+                }
+                None => {
+                    looking.take_apart(&mut coverer, &counts, targets, &mut candidates)?;
+                    if options.has(Heuristic::Survey) {
+                        looking.survey(
+                            &mut coverer,
+                            &analysis,
+                            &counts,
+                            targets,
+                            &mut candidates,
+                        )?;
+                    }
+                    if !means.is_over() {
+                        shelf.write(extent, &candidates[given..], &looking.histories)?;
+                    }
+                }
             }
         }
     }
@@ -173,12 +195,17 @@ pub fn search(
             ));
             let seeds = ranking::rank(&coverer, &counts, &target, &candidates);
             let nearest = seeds.first().and_then(|seed| seed.distance);
-            queue.push((nearest.unwrap_or(u32::MAX), *index, target, seeds));
+            let rank = (
+                looking.campaign.was_searched(*index),
+                nearest.unwrap_or(u32::MAX),
+                *index,
+            );
+            queue.push((rank, target, seeds));
         }
     }
-    // The nearest first: what reaches them may reach others on the way.
-    queue.sort_by_key(|(distance, index, ..)| (*distance, *index));
-    for (_, index, target, seeds) in queue {
+    // Those that were never searched for, and of these the nearest: what reaches them may reach others on the way.
+    queue.sort_by_key(|(rank, ..)| *rank);
+    for ((_, _, index), target, seeds) in queue {
         if means.is_over() {
             break;
         }

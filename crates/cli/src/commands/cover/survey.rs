@@ -1,10 +1,9 @@
 //! Before the searches for single targets: what one change of a scenario reaches.
 
-use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use parallax_analysis::Analysis;
-use parallax_engine::cover::{Counts, Coverer, Extent, Step, Surveyed, Vocabulary};
+use parallax_engine::cover::{Counts, Coverer, Extent, Surveyed, Vocabulary};
 use parallax_engine::coverage::Counter;
 use parallax_engine::explore::ExploreError;
 use parallax_scenario::Scenario;
@@ -12,23 +11,12 @@ use parallax_scenario::Scenario;
 use super::ranking::Candidate;
 use super::search::Looking;
 use crate::commands::budget::Budget;
-use crate::commands::patch::Test;
 use crate::console;
 use crate::failure::Failure;
 use crate::size::counted;
 
 /// This share of the time and runs of each target is for the survey.
 const SHARE: u32 = 8;
-
-/// How inputs that a survey found came about: the scenario that they were made from, and the steps.
-pub type Histories = HashMap<Scenario, (Scenario, Vec<Step>)>;
-
-/// What searches in a program can start from besides its tests, and how it came about.
-#[derive(Default)]
-pub struct Prepared {
-    pub candidates: Vec<Candidate>,
-    pub histories: Histories,
-}
 
 /// What the survey takes of the budget of one target.
 fn share(budget: Budget) -> Budget {
@@ -108,14 +96,7 @@ impl Looking<'_, '_> {
             steps.append(&mut discovery.steps);
             self.histories
                 .insert(discovery.scenario.clone(), (seed, steps));
-            candidates.push(Candidate {
-                test: Test {
-                    id: String::new(),
-                    ran: discovery.ran.into_iter().collect(),
-                    is_given: false,
-                },
-                scenario: discovery.scenario,
-            });
+            candidates.push(Candidate::made(discovery.scenario, discovery.ran));
         }
     }
 
@@ -145,7 +126,7 @@ impl Looking<'_, '_> {
         Ok(())
     }
 
-    fn open_of(&self, targets: &[usize]) -> Vec<usize> {
+    pub(super) fn open_of(&self, targets: &[usize]) -> Vec<usize> {
         let open = targets
             .iter()
             .filter(|index| self.campaign.is_open(**index));
@@ -153,7 +134,7 @@ impl Looking<'_, '_> {
     }
 
     /// What so many targets give to what is done for all of them.
-    fn extent(&self, targets: usize) -> Extent {
+    pub(super) fn extent(&self, targets: usize) -> Extent {
         let share = share(self.means.budget);
         Extent {
             time: self.most(share.time.map(|time| time * targets as u32)),
@@ -199,13 +180,10 @@ impl Looking<'_, '_> {
             };
             around.iter().filter(runs).count()
         };
-        let mut order: Vec<(std::cmp::Reverse<usize>, usize, usize)> = candidates
+        let mut order: Vec<_> = candidates
             .iter()
             .enumerate()
-            .map(|(index, one)| {
-                let size = one.scenario.size();
-                (std::cmp::Reverse(score(one)), size, index)
-            })
+            .map(|(index, one)| (std::cmp::Reverse(score(one)), one.weight(), index))
             .collect();
         order.sort_unstable();
         let order = order.into_iter();
