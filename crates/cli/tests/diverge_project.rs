@@ -105,7 +105,7 @@ fn of_three_hunks_the_guilty_one_is_named_everywhere() {
         &text,
         &[
             "1 difference",
-            "comes from prog.c:6",
+            "does not happen without the change at prog.c:6",
             "- ",
             "return x > 10;",
             "return x > 20;",

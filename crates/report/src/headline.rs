@@ -112,7 +112,7 @@ pub fn title(found: &Finding) -> String {
 
 /// The command that says of a finding that it is intended, with further options.
 pub fn accept(found: &Finding, options: &str) -> String {
-    format!("parallax accept {}{options} --because \"…\"", found.id)
+    format!("parallax accept {}{options} --because \"REASON\"", found.id)
 }
 
 /// What a finding is, with the guilty hunk, which tells findings of one title apart.

@@ -41,7 +41,10 @@ fn the_text_of_a_hunk_is_shown_once() {
     report.findings[2].hunks = hunks;
     let text = shown(&report, 100, false);
     assert_eq!(text.matches("+     if (wanted < 0)").count(), 1, "{text}");
-    assert!(text.contains("comes from src/field.c:24 (see 1)"), "{text}");
+    assert!(
+        text.contains("does not happen without the change at src/field.c:24 (see #1)"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn what_is_one_thing_is_explained_once() {
     assert_eq!(summaries, 1, "{text}");
     let more = "2 other findings of this kind from the same change:\n\n- `difference-77aa01b1` `printf '\\t\\t\\t\\t\\n' | src/field -w`\n- `difference-77aa01b0` ";
     assert!(text.contains(more), "{text}");
-    let all = "`parallax accept difference-77aa01bc --alike --because \"…\"`";
+    let all = "`parallax accept difference-77aa01bc --alike --because \"REASON\"`";
     assert!(text.contains(all), "{text}");
 }
 

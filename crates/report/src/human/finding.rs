@@ -31,7 +31,7 @@ pub fn group<'r>(
     shown: &mut Shown<'r>,
 ) {
     shown.number += 1;
-    let number = format!("{:>2} ", shown.number);
+    let number = format!("#{} ", shown.number);
     text.push('\n');
     whole(text, report, options, group, &number, shown);
     if options.verbose {
@@ -52,11 +52,12 @@ pub fn whole<'r>(
     shown: &mut Shown<'r>,
 ) {
     let found = group.first;
-    title(text, options, found, mark);
+    title(text, found, mark);
     for problem in &found.problems {
         let message = printable(problem.message.as_bytes());
         if !found.message.contains(&message) {
-            indented(text, options, &message);
+            let said = format!("the compiler's checks say: {message}");
+            indented(text, options, &said);
         }
         if options.verbose && !problem.functions.is_empty() {
             let stack = format!("in {}", problem.functions.join(", called by "));
@@ -65,6 +66,13 @@ pub fn whole<'r>(
     }
     if let Some(golden) = found.golden {
         indented(text, options, golden.in_words());
+    }
+    if found.count > 1 {
+        let more = format!(
+            "{} that Parallax tried show it; the shortest:",
+            counted(found.count, "input")
+        );
+        indented(text, options, &more);
     }
     text.push('\n');
     command(text, options, found);
@@ -82,16 +90,24 @@ pub fn whole<'r>(
     if options.verbose {
         origin::steps(text, options, found);
     }
-    row(text, "again:", &found.replay);
+    row(text, "run it again:", &found.replay);
     if !options.verbose {
         alike(text, options, group);
     }
     if !matches!(found.class, Class::Difference | Class::Regression) || found.id.is_empty() {
         return;
     }
-    row(text, "intended?", &headline::accept(found, ""));
+    let name = match found.class {
+        Class::Regression => "if it is no error:",
+        _ => "if it is intended:",
+    };
+    row(text, name, &headline::accept(found, ""));
     if !group.alike.is_empty() {
-        row(text, "all of them?", &headline::accept(found, " --alike"));
+        row(
+            text,
+            "if all of them are:",
+            &headline::accept(found, " --alike"),
+        );
     }
 }
 
@@ -114,7 +130,7 @@ fn alike(text: &mut String, options: Options, group: &Group<'_>) {
     }
 }
 
-fn title(text: &mut String, options: Options, found: &Finding, mark: &str) {
+fn title(text: &mut String, found: &Finding, mark: &str) {
     let title = headline::title(found);
     let message = match found.class {
         Class::Regression | Class::Error => Palette.bad(&title),
@@ -123,13 +139,6 @@ fn title(text: &mut String, options: Options, found: &Finding, mark: &str) {
     };
     let program = Palette.heading(&found.program);
     let _ = writeln!(text, "{mark}{program}: {message}");
-    if found.count > 1 {
-        let more = format!(
-            "{} show it, this is the smallest",
-            counted(found.count, "input")
-        );
-        indented(text, options, &more);
-    }
 }
 
 pub fn indented(text: &mut String, options: Options, line: &str) {
@@ -190,7 +199,7 @@ fn output_of(text: &mut String, options: Options, name: &str, output: &[u8]) {
     if output.is_empty() {
         return;
     }
-    let _ = writeln!(text, "     {}", Palette.dim(name));
+    let _ = writeln!(text, "     {}", Palette.dim(&format!("{name}:")));
     let most = if options.verbose { 200 } else { 3 };
     let (lines, left) = beside::lines(output, most);
     let room = options.width.saturating_sub(7);
@@ -229,7 +238,7 @@ fn two(text: &mut String, options: Options, found: &Finding, old: &Ending, new: 
     };
     for (part, output) in [("stdout", &new.stdout), ("stderr", &new.stderr)] {
         if !differs(part) && !output.is_empty() {
-            let same = format!("{part} is the same");
+            let same = format!("{part}: the same");
             let _ = writeln!(text, "   {}", Palette.dim(&same));
         }
     }
@@ -244,7 +253,7 @@ fn show(
     is_narrow: bool,
 ) {
     if !part.is_empty() {
-        let _ = writeln!(text, "   {}", Palette.dim(part));
+        let _ = writeln!(text, "   {}", Palette.dim(&format!("{part}:")));
     }
     let most = match options.verbose {
         true => rows.len(),
@@ -273,14 +282,20 @@ fn show(
 fn beside_each_other(text: &mut String, old: &Option<String>, new: &Option<String>, column: usize) {
     let cell = |side: &Option<String>| side.as_ref().map(|line| shorten(line, column));
     let (left, right) = (cell(old), cell(new));
-    let mark = if old == new { " " } else { "|" };
+    // As `diff -y` has it.
+    let mark = match (old, new) {
+        (Some(_), None) => "<",
+        (None, Some(_)) => ">",
+        (old, new) if old == new => " ",
+        _ => "|",
+    };
     let padded = format!("{:<column$}", left.unwrap_or_default());
     let (padded, right) = match mark {
-        "|" => (
+        " " => (padded, right.unwrap_or_default()),
+        _ => (
             Palette.bad(&padded),
             right.map_or(String::new(), |line| Palette.good(&line)),
         ),
-        _ => (padded, right.unwrap_or_default()),
     };
     let line = format!("   {padded}  {}  {right}", Palette.dim(mark));
     let _ = writeln!(text, "{}", line.trim_end());

@@ -20,7 +20,8 @@ pub fn coverage(text: &mut String, report: &PatchReport, options: Options) {
         0 => Palette.good(&change),
         _ => Palette.warn(&change),
     };
-    let title = Palette.heading("Changed lines that some input runs");
+    let title =
+        Palette.heading("Changed lines that run, with your tests → with the new inputs, too");
     let _ = writeln!(text, "\n{title}: {change}");
     table(text, &report.coverage(), &tally);
     let targets = report.targets.iter();
@@ -35,14 +36,14 @@ fn table(text: &mut String, files: &[FileCoverage], total: &Tally) {
     let longest = files.iter().map(|file| file.file.chars().count()).max();
     let longest = longest.unwrap_or(0).max("in total".len());
     let heading = format!(
-        "   {:<longest$}  {:>5}  {:>9}  {:>10}  {:>4}",
-        "file", "lines", "your tests", "new inputs", "left"
+        "   {:<longest$}  {:>15}  {:>10}  {:>10}  {:>9}",
+        "file", "lines with code", "your tests", "new inputs", "never run"
     );
     let _ = writeln!(text, "{}", Palette.dim(&heading));
     let mut row = |name: &str, tally: &Tally| {
         let _ = writeln!(
             text,
-            "   {name:<longest$}  {:>5}  {:>10}  {:>10}  {:>4}",
+            "   {name:<longest$}  {:>15}  {:>10}  {:>10}  {:>9}",
             tally.lines,
             tally.suite,
             tally.new,
@@ -70,7 +71,7 @@ fn found(text: &mut String, options: Options, list: &[&Target]) {
     let room = options.width.saturating_sub(5);
     for target in list.iter().take(most) {
         let place = Palette.place(&place(target));
-        let _ = writeln!(text, "   {place}  {}", target.function);
+        let _ = writeln!(text, "   {place}  in {}()", target.function);
         if let Some(command) = &target.command {
             let _ = writeln!(text, "     {}", shorten(command, room));
         }
@@ -105,7 +106,7 @@ fn open(text: &mut String, options: Options, list: &[&Target]) {
     for target in list.iter().take(most) {
         let _ = writeln!(
             text,
-            "   {}  {}  {}",
+            "   {}  in {}()  {}",
             Palette.place(&place(target)),
             target.function,
             Palette.warn(target.state.in_words())

@@ -10,7 +10,7 @@ mod origin;
 use std::fmt::Write as _;
 
 use crate::headline;
-use crate::model::{Class, Finding, Group, PatchReport, Verdict};
+use crate::model::{Class, Finding, Group, PatchReport, State, Verdict};
 use crate::palette::Palette;
 use crate::words::{counted, show_count, show_loss, show_seconds};
 
@@ -141,14 +141,19 @@ fn accepted(text: &mut String, report: &PatchReport) {
 fn foot(text: &mut String, report: &PatchReport, options: Options) {
     text.push('\n');
     let stats = &report.stats;
-    let mut effort = format!("searched {}", show_seconds(stats.searched));
+    let mut effort = format!("searched for {}", show_seconds(stats.searched));
     if let Some(budget) = stats.budget {
-        let _ = write!(effort, " of {}", show_seconds(budget));
+        let _ = write!(
+            effort,
+            " of the {} that --budget allows",
+            show_seconds(budget)
+        );
     }
     if stats.runs > 0 {
-        let _ = write!(effort, " in {}", counted(stats.runs, "run"));
+        let _ = write!(effort, ", with {}", counted(stats.runs, "run"));
     }
-    let _ = write!(effort, "; {} in all", show_seconds(stats.seconds));
+    let all = show_seconds(stats.seconds);
+    let _ = write!(effort, "; {all} with building and testing");
     let _ = writeln!(text, "{}", Palette.dim(&effort));
     for phase in &report.phases {
         // That the time was over is how every search ends; that something was not done at all is worth a line.
@@ -168,6 +173,17 @@ fn foot(text: &mut String, report: &PatchReport, options: Options) {
         let _ = writeln!(text, "  {}", Palette.dim(&line));
     }
     losses(text, report, options);
+    let has_new = report
+        .targets
+        .iter()
+        .any(|target| target.state == State::Covered);
+    if has_new || !report.findings.is_empty() {
+        let next = format!(
+            "as tests of your project: parallax tests {}",
+            report.patch.range
+        );
+        let _ = writeln!(text, "{}", Palette.dim(&next));
+    }
 }
 
 fn losses(text: &mut String, report: &PatchReport, options: Options) {
@@ -186,7 +202,7 @@ fn losses(text: &mut String, report: &PatchReport, options: Options) {
         names.push(format!("{} more", report.losses.len() - most));
     }
     let line = format!(
-        "what these make of the input could not be followed, so something may have been missed: {}",
+        "Parallax lost track of the input in these, so errors behind them may have been missed (how often): {}",
         names.join(", ")
     );
     for line in fold(&line, options.width) {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Options;
 use super::finding::indented;
-use crate::model::{Finding, Hunk, PatchReport, Role};
+use crate::model::{Class, Finding, Hunk, PatchReport, Role};
 use crate::palette::Palette;
 use crate::words::{counted, printable, shorten};
 
@@ -36,7 +36,7 @@ pub fn hunks<'r>(
     };
     for (hunk, role) in all.iter().take(most) {
         let what = match role {
-            Role::Guilty if report.patch.hunks.len() == 1 => "comes from the only hunk,",
+            Role::Guilty if report.patch.hunks.len() == 1 => "comes from the only change, at",
             role => role.in_words(),
         };
         let place = format!("{}:{}", hunk.file, hunk.new.first.max(1));
@@ -45,48 +45,62 @@ pub fn hunks<'r>(
         let known = shown.hunks.iter().find(|(known, _)| known == hunk);
         match known {
             Some((_, number)) => {
-                let above = Palette.dim(&format!("(see {number})"));
+                let above = Palette.dim(&format!("(see #{number})"));
                 let _ = writeln!(text, " {above}");
             }
             None => {
                 text.push('\n');
-                excerpt(text, options, hunk);
+                excerpt(text, options, hunk, found);
                 shown.hunks.push((hunk, shown.number));
             }
         }
     }
     if all.len() > most {
-        let more = format!("and {}", counted((all.len() - most) as u64, "more hunk"));
+        let more = format!("and {}", counted((all.len() - most) as u64, "more change"));
         let _ = writeln!(text, "   {}", Palette.dim(&more));
     }
     if !all.is_empty() && !found.hunks_minimal {
         indented(
             text,
             options,
-            "there was no time to find out whether fewer hunks would do",
+            "there was no time to find out whether fewer of these changes would do",
         );
     }
 }
 
-fn excerpt(text: &mut String, options: Options, hunk: &Hunk) {
+fn excerpt(text: &mut String, options: Options, hunk: &Hunk, found: &Finding) {
     let room = options.width.saturating_sub(14);
     let most = match options.verbose {
         true => usize::MAX,
         false => MOST_LINES,
     };
+    let is_error = matches!(found.class, Class::Regression | Class::Error)
+        && found.file.as_ref() == Some(&hunk.file);
     let mut side = |sign: &str, first: u32, lines: &[String]| {
+        let blank = lines.iter().rev();
+        let blank = blank.take_while(|line| line.trim().is_empty()).count();
+        let lines = &lines[..lines.len() - blank];
         for (line, number) in lines.iter().take(most).zip(first..) {
+            let is_here = sign == "+" && is_error && number == found.line;
             let line = shorten(&printable(line.as_bytes()), room);
+            let here = match is_here {
+                true => Palette.bad("  <-- here"),
+                false => String::new(),
+            };
+            let sign = match sign {
+                "-" => Palette.bad(sign),
+                _ => Palette.good(sign),
+            };
             let number = Palette.dim(&format!("{number:>6}"));
-            let _ = writeln!(text, "    {number} {sign} {line}");
+            let _ = writeln!(text, "    {number} {sign} {line}{here}");
         }
         if lines.len() > most {
             let more = format!("… {}", counted((lines.len() - most) as u64, "more line"));
             let _ = writeln!(text, "           {}", Palette.dim(&more));
         }
     };
-    side(&Palette.bad("-"), hunk.old.first, &hunk.removed);
-    side(&Palette.good("+"), hunk.new.first, &hunk.added);
+    side("-", hunk.old.first, &hunk.removed);
+    side("+", hunk.new.first, &hunk.added);
 }
 
 /// Where the versions part, if the hunks do not say it already.

@@ -218,9 +218,9 @@ impl Role {
     /// Before the place of the hunk.
     pub fn in_words(self) -> &'static str {
         match self {
-            Role::Guilty => "comes from",
+            Role::Guilty => "does not happen without the change at",
             Role::Open => "may come from",
-            Role::Needed => "which needs",
+            Role::Needed => "which needs the change at",
         }
     }
 }
