@@ -56,7 +56,9 @@ pub fn whole<'r>(
     for problem in &found.problems {
         let message = printable(problem.message.as_bytes());
         if !found.message.contains(&message) {
-            let said = format!("the compiler's checks say: {message}");
+            let at = problem.file.as_ref();
+            let at = at.map_or(String::new(), |file| format!(" at {file}:{}", problem.line));
+            let said = format!("built with the compiler's checks it says: {message}{at}");
             indented(text, options, &said);
         }
         if options.verbose && !problem.functions.is_empty() {
@@ -97,15 +99,12 @@ pub fn whole<'r>(
     if !matches!(found.class, Class::Difference | Class::Regression) || found.id.is_empty() {
         return;
     }
-    let name = match found.class {
-        Class::Regression => "if it is no error:",
-        _ => "if it is intended:",
-    };
+    let name = "to pass over it in later checks:";
     row(text, name, &headline::accept(found, ""));
     if !group.alike.is_empty() {
         row(
             text,
-            "if all of them are:",
+            "over all of them:",
             &headline::accept(found, " --alike"),
         );
     }
@@ -214,6 +213,9 @@ fn output_of(text: &mut String, options: Options, name: &str, output: &[u8]) {
 
 fn two(text: &mut String, options: Options, found: &Finding, old: &Ending, new: &Ending) {
     let (old_end, new_end) = (ending(old), ending(new));
+    if !found.problems.is_empty() {
+        indented(text, options, "without these checks:");
+    }
     let is_narrow = options.width < NARROW;
     let column = options.width.saturating_sub(INDENT + 5) / 2;
     if !is_narrow {

@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use super::{Options, fold};
-use crate::headline;
 use crate::model::{FileCoverage, PatchReport, State, Tally, Target};
 use crate::palette::Palette;
 use crate::words::{counted, shorten, spans};
@@ -12,16 +11,16 @@ use crate::words::{counted, shorten, spans};
 const MOST: usize = 6;
 
 pub fn coverage(text: &mut String, report: &PatchReport, options: Options) {
-    let Some(change) = headline::coverage(report) else {
+    let tally = report.tally();
+    let (Some(before), Some(after)) = (tally.before(), tally.after()) else {
         return;
     };
-    let tally = report.tally();
+    let change = format!("{before:.1} % with your tests, {after:.1} % with the new inputs as well");
     let change = match tally.left() {
         0 => Palette.good(&change),
         _ => Palette.warn(&change),
     };
-    let title =
-        Palette.heading("Changed lines that run, with your tests → with the new inputs, too");
+    let title = Palette.heading("Changed lines that run");
     let _ = writeln!(text, "\n{title}: {change}");
     table(text, &report.coverage(), &tally);
     let targets = report.targets.iter();
@@ -36,14 +35,14 @@ fn table(text: &mut String, files: &[FileCoverage], total: &Tally) {
     let longest = files.iter().map(|file| file.file.chars().count()).max();
     let longest = longest.unwrap_or(0).max("in total".len());
     let heading = format!(
-        "   {:<longest$}  {:>15}  {:>10}  {:>10}  {:>9}",
-        "file", "lines with code", "your tests", "new inputs", "never run"
+        "   {:<longest$}  {:>13}  {:>10}  {:>15}  {:>9}",
+        "file", "changed lines", "your tests", "only new inputs", "never run"
     );
     let _ = writeln!(text, "{}", Palette.dim(&heading));
     let mut row = |name: &str, tally: &Tally| {
         let _ = writeln!(
             text,
-            "   {name:<longest$}  {:>15}  {:>10}  {:>10}  {:>9}",
+            "   {name:<longest$}  {:>13}  {:>10}  {:>15}  {:>9}",
             tally.lines,
             tally.suite,
             tally.new,

@@ -152,6 +152,11 @@ fn foot(text: &mut String, report: &PatchReport, options: Options) {
     if stats.runs > 0 {
         let _ = write!(effort, ", with {}", counted(stats.runs, "run"));
     }
+    // Searches that end by themselves leave more.
+    let is_used_up = |budget: f64| stats.searched >= 0.9 * budget;
+    if stats.budget.is_some_and(is_used_up) {
+        effort.push_str("; more may find more");
+    }
     let all = show_seconds(stats.seconds);
     let _ = write!(effort, "; {all} with building and testing");
     let _ = writeln!(text, "{}", Palette.dim(&effort));
@@ -179,7 +184,7 @@ fn foot(text: &mut String, report: &PatchReport, options: Options) {
         .any(|target| target.state == State::Covered);
     if has_new || !report.findings.is_empty() {
         let next = format!(
-            "as tests of your project: parallax tests {}",
+            "to write these inputs as tests of your project: parallax tests {}",
             report.patch.range
         );
         let _ = writeln!(text, "{}", Palette.dim(&next));
@@ -196,13 +201,16 @@ fn losses(text: &mut String, report: &PatchReport, options: Options) {
     };
     let shown = report.losses.iter().take(most);
     let mut names: Vec<String> = shown
-        .map(|loss| format!("{} ({})", show_loss(&loss.function), show_count(loss.count)))
+        .map(|loss| {
+            let times = counted(loss.count, "time");
+            format!("{} ({times})", show_loss(&loss.function))
+        })
         .collect();
     if report.losses.len() > most {
         names.push(format!("{} more", report.losses.len() - most));
     }
     let line = format!(
-        "Parallax lost track of the input in these, so errors behind them may have been missed (how often): {}",
+        "What comes out of these could not be traced back to the input, so errors that depend on it may have been missed: {}",
         names.join(", ")
     );
     for line in fold(&line, options.width) {
