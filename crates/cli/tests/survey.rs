@@ -88,6 +88,8 @@ fn what_was_made_of_the_tests_is_kept_for_the_next_run() {
              return 3;\n\
            if (argc > 1 && argv[1][0] == 'z')\n\
              return 4;\n\
+           if (argc > 1 && argv[1][0] == 'y')\n\
+             return 5;\n\
            printf (\"%d\\n\", argc);\n\
            return 0;\n\
          }\n",
@@ -102,5 +104,5 @@ fn what_was_made_of_the_tests_is_kept_for_the_next_run() {
     assert_contains(&ask("prog.c:5", &[]), &[surveyed]);
     let notes = ask("prog.c:7", &[]);
     assert!(!notes.contains(surveyed), "{notes}");
-    assert_contains(&ask("prog.c:7", &["--again"]), &[surveyed]);
+    assert_contains(&ask("prog.c:9", &["--again"]), &[surveyed]);
 }
