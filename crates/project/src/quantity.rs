@@ -41,7 +41,7 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
         _ => (text, 1),
     };
     parse_seconds(digits)
-        .map_err(|_| "expected a time, as in 90s, 5m or 2h".to_owned())?
+        .map_err(|_| "expected a positive time, as in 90s, 5m or 2h".to_owned())?
         .checked_mul(factor)
         .ok_or_else(|| "too long".to_owned())
 }
