@@ -64,6 +64,22 @@ pub enum Becomes {
 }
 
 impl Edit {
+    /// Bytes of an input go, others come in their place, and nothing says how long it is.
+    pub fn bytes(
+        component: &Component,
+        at: usize,
+        removed: usize,
+        inserted: impl Into<Vec<u8>>,
+    ) -> Edit {
+        Edit::Bytes {
+            component: component.clone(),
+            at,
+            removed,
+            inserted: inserted.into(),
+            length: None,
+        }
+    }
+
     /// Whether nothing but arguments changes.
     pub fn is_of_arguments(&self) -> bool {
         let is_argument = |component: &Component| matches!(component, Component::Argument(_));

@@ -66,13 +66,8 @@ pub fn put(scenario: &Scenario, traced: &Traced, index: usize, texts: &[Vec<u8>]
         .iter()
         .filter(|text| !bytes[begin..].starts_with(text));
     let edits = missing.flat_map(|text| {
-        [text.len().min(rest), 0].map(|removed| Edit::Bytes {
-            component: component.clone(),
-            at: begin,
-            removed,
-            inserted: text.clone(),
-            length: None,
-        })
+        [text.len().min(rest), 0]
+            .map(|removed| Edit::bytes(component, begin, removed, text.as_slice()))
     });
     edits.collect()
 }

@@ -91,16 +91,7 @@ pub fn with_text(scenario: &Scenario, text: &[u8]) -> Vec<(Edit, u32)> {
     let stdin = (!scenario.stdin.is_empty()).then_some(Component::Stdin);
     let files = scenario.files.keys().take(2).cloned().map(Component::File);
     for component in stdin.into_iter().chain(files) {
-        edits.push((
-            Edit::Bytes {
-                component,
-                at: 0,
-                removed: 0,
-                inserted: [text, b"\n"].concat(),
-                length: None,
-            },
-            2,
-        ));
+        edits.push((Edit::bytes(&component, 0, 0, [text, b"\n"].concat()), 2));
     }
     edits
 }

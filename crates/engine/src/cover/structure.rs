@@ -96,22 +96,20 @@ pub fn repeated(scenario: &Scenario, count: Option<u64>) -> Vec<Edit> {
             continue;
         }
         for times in all.iter().copied() {
-            edits.push(Edit::Bytes {
-                component: component.clone(),
-                at: bytes.len() - line.len(),
-                removed: 0,
-                inserted: line.repeat(times),
-                length: None,
-            });
+            edits.push(Edit::bytes(
+                &component,
+                bytes.len() - line.len(),
+                0,
+                line.repeat(times),
+            ));
             // Lists in arguments are of lines, too.
             if matches!(component, Component::Argument(_)) {
-                edits.push(Edit::Bytes {
-                    component: component.clone(),
-                    at: bytes.len() - line.len(),
-                    removed: 0,
-                    inserted: [line, b"\n"].concat().repeat(times),
-                    length: None,
-                });
+                edits.push(Edit::bytes(
+                    &component,
+                    bytes.len() - line.len(),
+                    0,
+                    [line, b"\n"].concat().repeat(times),
+                ));
             }
         }
     }

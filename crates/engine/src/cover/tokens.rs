@@ -85,13 +85,7 @@ pub fn in_place(
                 continue;
             }
             let far = if is_known(&bytes[word.clone()]) { 0 } else { 2 };
-            let replaced = Edit::Bytes {
-                component: component.clone(),
-                at: word.start,
-                removed: word.len(),
-                inserted: text.to_vec(),
-                length: None,
-            };
+            let replaced = Edit::bytes(&component, word.start, word.len(), text);
             edits.push((replaced, far));
             // Beside the line as it is: that may be needed as well.
             let line = line_around(bytes, &word);
@@ -111,13 +105,7 @@ pub fn in_place(
             };
             places.dedup();
             for at in places {
-                let beside = Edit::Bytes {
-                    component: component.clone(),
-                    at,
-                    removed: 0,
-                    inserted: inserted.clone(),
-                    length: None,
-                };
+                let beside = Edit::bytes(&component, at, 0, inserted.clone());
                 edits.push((beside, far + 1));
             }
         }
@@ -145,13 +133,7 @@ pub fn lengthened(scenario: &Scenario, length: u64) -> Vec<(Edit, u32)> {
             true => b'A',
             false => bytes[part.end - 1],
         };
-        let edit = Edit::Bytes {
-            component: component.clone(),
-            at: part.end,
-            removed: 0,
-            inserted: vec![same; missing],
-            length: None,
-        };
+        let edit = Edit::bytes(component, part.end, 0, vec![same; missing]);
         edits.push((edit, far));
     };
     for (number, word) in (1..).zip(scenario.argv.iter().take(MOST_WORDS)) {
@@ -182,13 +164,7 @@ pub fn padded(scenario: &Scenario, digits: usize) -> Vec<Edit> {
             let rest = bytes[at..].iter();
             let length = rest.take_while(|byte| byte.is_ascii_digit()).count();
             if (1..digits).contains(&length) {
-                edits.push(Edit::Bytes {
-                    component: component.clone(),
-                    at,
-                    removed: 0,
-                    inserted: vec![b'0'; digits - length],
-                    length: None,
-                });
+                edits.push(Edit::bytes(&component, at, 0, vec![b'0'; digits - length]));
                 count += 1;
             }
             at += length.max(1);

@@ -238,13 +238,8 @@ fn numbers(scenario: &Scenario) -> Vec<Edit> {
         };
         let digits = word[at..].iter().take_while(|byte| byte.is_ascii_digit());
         let removed = digits.count();
-        edits.extend(OTHERS.map(|inserted| Edit::Bytes {
-            component: Component::Argument(number),
-            at,
-            removed,
-            inserted: inserted.to_vec(),
-            length: None,
-        }));
+        let word = Component::Argument(number);
+        edits.extend(OTHERS.map(|inserted| Edit::bytes(&word, at, removed, inserted)));
     }
     edits
 }
@@ -262,13 +257,7 @@ fn sent(scenario: &Scenario) -> Vec<Edit> {
             continue;
         }
         let mut change = |at: usize, removed: usize, inserted: &[u8]| {
-            edits.push(Edit::Bytes {
-                component: component.clone(),
-                at,
-                removed,
-                inserted: inserted.to_vec(),
-                length: None,
-            });
+            edits.push(Edit::bytes(&component, at, removed, inserted));
         };
         for word in words(bytes) {
             for inserted in SPECIAL {
@@ -305,13 +294,7 @@ fn contents(scenario: &Scenario) -> Vec<Edit> {
     if scenario.stdin.is_empty() {
         // What somebody types.
         let lines = ["x\n".to_owned(), "1\n".to_owned(), "x\n".repeat(4)];
-        edits.extend(lines.map(|line| Edit::Bytes {
-            component: Component::Stdin,
-            at: 0,
-            removed: 0,
-            inserted: line.into_bytes(),
-            length: None,
-        }));
+        edits.extend(lines.map(|line| Edit::bytes(&Component::Stdin, 0, 0, line)));
     } else {
         inputs.push((Component::Stdin, &scenario.stdin));
     }
@@ -320,13 +303,7 @@ fn contents(scenario: &Scenario) -> Vec<Edit> {
             continue;
         }
         let mut change = |at: usize, removed: usize, inserted: &[u8]| {
-            edits.push(Edit::Bytes {
-                component: component.clone(),
-                at,
-                removed,
-                inserted: inserted.to_vec(),
-                length: None,
-            });
+            edits.push(Edit::bytes(&component, at, removed, inserted));
         };
         let end = bytes.len();
         change(0, end, b"");
