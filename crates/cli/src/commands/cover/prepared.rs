@@ -15,6 +15,7 @@ use super::ranking::Candidate;
 use crate::commands::patch::Test;
 use crate::console;
 use crate::failure::Failure;
+use crate::size::counted;
 
 /// Not more than this is kept: tests of servers can have large files, and each input has them all.
 const ROOM: usize = 32 << 20;
@@ -97,7 +98,7 @@ impl<'s> Shelf<'s> {
     ) -> Result<(), Failure> {
         self.work.truncate(0)?;
         let mut room = ROOM;
-        for candidate in candidates {
+        for (number, candidate) in candidates.iter().enumerate() {
             let Some((seed, steps)) = histories.get(&candidate.scenario) else {
                 continue;
             };
@@ -114,6 +115,10 @@ impl<'s> Shelf<'s> {
             };
             let chunk = serde_json::to_vec(&kept).map_err(|error| Failure::defect(&error))?;
             let Some(left) = room.checked_sub(chunk.len()) else {
+                let lost = counted((candidates.len() - number) as u64, "input");
+                console::note(&format!(
+                    "{lost} to start from are too large to be kept for the next run"
+                ));
                 break;
             };
             room = left;

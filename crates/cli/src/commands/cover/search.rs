@@ -158,7 +158,10 @@ pub fn search(
             let extent = looking.extent(looking.open_of(targets).len());
             let conditions = looking.campaign.all_conditions();
             let mut shelf = Shelf::open(means.store, &looking.name, &conditions)?;
-            let known = shelf.read(extent).filter(|_| !arguments.again);
+            let known = match arguments.again {
+                true => None,
+                false => shelf.read(extent),
+            };
             match known {
                 Some(prepared) => {
                     candidates.extend(prepared.candidates);
