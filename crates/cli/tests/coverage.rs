@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use parallax_abi::{SiteId, SiteKind};
-use parallax_engine::coverage::{Coverage, CoverageRegion, FileCoverage, Sides, Why};
-use parallax_engine::run::{End, Launch, Outcome, run, run_with};
-use parallax_engine::sites::{ModuleSites, read_tables};
+use parallax_exec::coverage::{Coverage, CoverageRegion, FileCoverage, Sides, Why};
+use parallax_exec::run::{End, Launch, Outcome, run};
+use parallax_exec::sites::{ModuleSites, read_tables};
 use serde_json::Value;
 use support::{Folder, assert_contains, expect};
 
@@ -96,7 +96,7 @@ impl Covered {
     }
 
     fn run(&self) -> Outcome {
-        run_with(&Launch::new(&self.program), &[self.region.shared()]).unwrap()
+        run(&Launch::new(&self.program), &[self.region.shared()]).unwrap()
     }
 
     fn coverage(&self) -> Coverage {
@@ -168,7 +168,7 @@ fn without_a_region_the_program_runs_uncounted() {
         environment: Some(Vec::new()),
         ..Launch::new(&covered.program)
     };
-    assert_eq!(run(&bare, None).unwrap().end, End::Exit(5));
+    assert_eq!(run(&bare, &[]).unwrap().end, End::Exit(5));
     // Numbers that lead nowhere are no reason to fail either.
     for number in ["", "0", "77", "x", "99999999999"] {
         let status = Command::new(&covered.program)

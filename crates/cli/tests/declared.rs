@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Output, Stdio};
 
-use parallax_engine::scenario::{Object, ktest};
+use parallax_scenario::{Object, ktest};
 use serde_json::Value;
 use support::{Folder, assert_contains, expect, text_of};
 

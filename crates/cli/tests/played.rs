@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use parallax_abi::trace::SourceKind;
-use parallax_engine::execute::{Executor, Settings};
-use parallax_engine::explore::{Observer, Options, Programs, Progress, Shape, explore};
-use parallax_engine::finding::{Finding, Kind};
-use parallax_engine::journal::Nowhere;
-use parallax_engine::region::{Limits, Region, Symbolic};
-use parallax_engine::run::End;
-use parallax_engine::sandbox::{Confinement, Policy, choose};
-use parallax_engine::scenario::{Listening, Scenario};
-use parallax_engine::trace::Trace;
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::finding::{Finding, Kind};
+use parallax_exec::run::End;
+use parallax_exec::sandbox::{Confinement, Policy, choose};
+use parallax_scenario::{Listening, Scenario};
+use parallax_search::explore::{Observer, Options, Programs, Progress, Shape, explore};
+use parallax_search::journal::Nowhere;
 use parallax_solver::Config;
+use parallax_trace::Trace;
+use parallax_trace::region::{Limits, Region, Symbolic};
 use support::Folder;
 
-const SERVER: &str = include_str!("../../engine/tests/programs/lines.c");
+const SERVER: &str = include_str!("../../exec/tests/programs/lines.c");
 
 struct Server {
     folder: Folder,

@@ -6,11 +6,11 @@ mod support;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use parallax_engine::execute::{Executor, Settings};
-use parallax_engine::region::{Limits, Region, Symbolic};
-use parallax_engine::run::{End, Outcome};
-use parallax_engine::scenario::{Bytes, Scenario};
-use parallax_engine::trace::Trace;
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::run::{End, Outcome};
+use parallax_scenario::{Bytes, Scenario};
+use parallax_trace::Trace;
+use parallax_trace::region::{Limits, Region, Symbolic};
 use support::{Folder, text_of};
 
 /// A traced program.

@@ -4,11 +4,11 @@
 
 use crate::commands::{self, CommandFile, CommandLine};
 use anyhow::{Context, Result, bail, ensure};
-use parallax_engine::execute::{Executor, Settings};
-use parallax_engine::region::{Limits, Region, Symbolic};
-use parallax_engine::run::Outcome;
-use parallax_engine::scenario::Scenario;
-use parallax_engine::trace::Trace;
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::run::Outcome;
+use parallax_scenario::Scenario;
+use parallax_trace::Trace;
+use parallax_trace::region::{Limits, Region, Symbolic};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -5,10 +5,10 @@
 
 use crate::cpu;
 use anyhow::{Result, ensure};
-use parallax_engine::execute::Settings;
-use parallax_engine::replay::{Build, Replayer, Subject};
-use parallax_engine::run::End;
-use parallax_engine::scenario::Scenario;
+use parallax_exec::execute::Settings;
+use parallax_exec::replay::{Build, Replayer, Subject};
+use parallax_exec::run::End;
+use parallax_scenario::Scenario;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Instant;

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use parallax_bundle::Bundle;
-use parallax_engine::temporary;
+use parallax_exec::temporary;
 use parallax_store::{Alone, Holder, Store, set_aside};
 
 use super::shared::cache_directory;

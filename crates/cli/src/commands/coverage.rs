@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
-use parallax_engine::coverage::{Coverage, CoverageRegion};
-use parallax_engine::run::run_with;
-use parallax_engine::sites::read_tables;
+use parallax_exec::coverage::{Coverage, CoverageRegion};
+use parallax_exec::run::run as run_program;
+use parallax_exec::sites::read_tables;
 
 use super::once::OnceArguments;
 use crate::console;
@@ -50,7 +50,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
     let derived = once.derive(Variant::Covered)?;
     let tables = read_tables(&derived.path, &derived.libraries)?;
     let region = CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?;
-    let outcome = run_with(&once.launch(&derived), &[region.shared()])?;
+    let outcome = run_program(&once.launch(&derived), &[region.shared()])?;
     let coverage = Coverage::read(&region, &tables);
     if let Some(path) = &arguments.lcov {
         write_lcov(path, &coverage)?;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use parallax_bundle::Bundle;
 use parallax_capture::{Compiler, Inventory, Program, clang, inventory};
-use parallax_engine::doctor::{Check, Status, machine};
+use parallax_exec::doctor::{Check, Status, machine};
 use parallax_project::tools::find_on_path;
 
 use super::record::ALLOW_TRACING;

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_capture::{Program, Variant};
-use parallax_engine::execute::Settings;
-use parallax_engine::explore::{self, Shape};
-use parallax_engine::region::{Limits, Symbolic};
+use parallax_exec::execute::Settings;
+use parallax_search::explore::{self, Shape};
 use parallax_solver::Config;
+use parallax_trace::region::{Limits, Symbolic};
 
 use super::budget::Budget;
 use super::shared;

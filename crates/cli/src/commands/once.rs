@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use parallax_capture::{Derived, Variant};
-use parallax_engine::run::{Launch, Stdin};
+use parallax_exec::run::{Launch, Stdin};
 
 use super::shared;
 use crate::console;

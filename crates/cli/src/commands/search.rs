@@ -7,11 +7,11 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use parallax_engine::archive::Archive;
-use parallax_engine::explore::{Ended, Observer, Progress};
-use parallax_engine::finding::Finding;
-use parallax_engine::journal::{Journal, JournalError};
+use parallax_exec::finding::Finding;
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
+use parallax_search::archive::Archive;
+use parallax_search::explore::{Ended, Observer, Progress};
+use parallax_search::journal::{Journal, JournalError};
 use parallax_store::{
     KeptFinding, Origin, Plan, State, Store, StoreError, Work, hash, scenario_id,
 };

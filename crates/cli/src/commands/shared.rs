@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use parallax_analysis::ModuleCode;
 use parallax_annotate::Side;
 use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadError, Variant};
-use parallax_engine::execute::Settings;
-use parallax_engine::sandbox::Policy;
+use parallax_exec::execute::Settings;
+use parallax_exec::sandbox::Policy;
 
 use parallax_store::{Usage, announce};
 

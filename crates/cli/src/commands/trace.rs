@@ -7,12 +7,12 @@ use std::str::FromStr;
 use std::time::SystemTime;
 
 use parallax_capture::Variant;
-use parallax_engine::region::{Limits, Region, Symbolic};
-use parallax_engine::run::{Launch, Output, run as run_program};
-use parallax_engine::scenario::{Object, ktest};
-use parallax_engine::selfcheck::{self, ActualInput};
-use parallax_engine::sites::SiteMap;
-use parallax_engine::trace::Trace;
+use parallax_exec::run::{Launch, Output, run as run_program};
+use parallax_exec::sites::SiteMap;
+use parallax_scenario::{Object, ktest};
+use parallax_trace::Trace;
+use parallax_trace::region::{Limits, Region, Symbolic};
+use parallax_trace::selfcheck::{self, ActualInput};
 
 use super::explore::seed;
 use super::once::OnceArguments;
@@ -142,7 +142,7 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         directory: std::env::current_dir().map_err(Failure::cannot("find", Path::new(".")))?,
         started: SystemTime::now(),
     };
-    let outcome = run_program(&launch, Some(&region))?;
+    let outcome = run_program(&launch, &[region.shared()])?;
     let trace = Trace::read(region);
     let sites = SiteMap::load(&derived.path, &derived.libraries)?;
     let self_check = arguments

@@ -2,17 +2,17 @@
 
 use std::io::ErrorKind;
 
-use parallax_engine::archive::ArchiveError;
-use parallax_engine::diverge::DivergeError;
-use parallax_engine::execute::ExecuteError;
-use parallax_engine::explore::ExploreError;
-use parallax_engine::region::RegionError;
-use parallax_engine::replay::ReplayError;
-use parallax_engine::run::RunError;
-use parallax_engine::sandbox::SandboxError;
-use parallax_engine::shared::SharedError;
-use parallax_engine::sites::SitesError;
+use parallax_exec::execute::ExecuteError;
+use parallax_exec::replay::ReplayError;
+use parallax_exec::run::RunError;
+use parallax_exec::sandbox::SandboxError;
+use parallax_exec::shared::SharedError;
+use parallax_exec::sites::SitesError;
+use parallax_search::archive::ArchiveError;
+use parallax_search::diverge::DivergeError;
+use parallax_search::explore::ExploreError;
 use parallax_store::StoreError;
+use parallax_trace::region::RegionError;
 
 use super::Failure;
 use crate::exit::Exit;

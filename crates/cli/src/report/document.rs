@@ -2,8 +2,8 @@
 //!
 //! One object, schema 1; fields are only ever added within a schema. `parallax schema` prints its JSON Schema.
 
-use parallax_engine::finding::Finding;
-use parallax_engine::run::Outcome;
+use parallax_exec::finding::Finding;
+use parallax_exec::run::Outcome;
 use serde_json::{Value, json};
 
 use super::SCHEMA;

@@ -4,9 +4,9 @@ use std::fmt;
 
 use parallax_abi::Op;
 use parallax_abi::trace::{Event, EventKind, ObjectKind};
-use parallax_engine::trace::{ObjectView, Trace};
 use parallax_expr::text::{self, Limits, Names};
 use parallax_expr::value;
+use parallax_trace::{ObjectView, Trace};
 
 use super::source::input_name;
 use super::{Folded, Report, words};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::finding::Finding;
+use parallax_exec::finding::Finding;
 
 use crate::console::{Palette, printable, shorten};
 use crate::report::scenario::{command_line, ending, inputs};

@@ -34,10 +34,10 @@ use std::time::Duration;
 use parallax_abi::SiteId;
 use parallax_abi::entry::symbol::MODEL_SOURCES;
 use parallax_abi::trace::{Event, EventKind, LossKind, SourceKind};
-use parallax_engine::run::Outcome;
-use parallax_engine::selfcheck::Summary;
-use parallax_engine::sites::SiteMap;
-use parallax_engine::trace::Trace;
+use parallax_exec::run::Outcome;
+use parallax_exec::sites::SiteMap;
+use parallax_trace::Trace;
+use parallax_trace::selfcheck::Summary;
 
 pub use json::render as render_json;
 pub use outcome::Ended;
@@ -327,9 +327,9 @@ impl<'a> Report<'a> {
 #[cfg(test)]
 mod tests {
     use parallax_abi::Op;
-    use parallax_engine::region::{Limits, Region, Symbolic};
-    use parallax_engine::run::{Captured, End};
-    use parallax_engine::selfcheck::{Fault, What};
+    use parallax_exec::run::{Captured, End};
+    use parallax_trace::region::{Limits, Region, Symbolic};
+    use parallax_trace::selfcheck::{Fault, What};
 
     use super::*;
 

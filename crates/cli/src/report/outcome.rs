@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-use parallax_engine::run::{Captured, End, Outcome};
+use parallax_exec::run::{Captured, End, Outcome};
 use serde_json::{Value, json};
 
 use super::words;

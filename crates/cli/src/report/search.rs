@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use parallax_engine::explore::Ended;
+use parallax_search::explore::Ended;
 
 use crate::console::Palette;
 use crate::size::{counted, show_count};

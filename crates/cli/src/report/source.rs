@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use parallax_abi::SiteId;
-use parallax_engine::sites::{SiteMap, SiteView};
-use parallax_engine::trace::InputSource;
+use parallax_exec::sites::{SiteMap, SiteView};
+use parallax_trace::InputSource;
 
 /// `argv[1]`, `stdin`, `file("x")`, the path as short as it can be from here.
 pub fn input_name(source: &InputSource) -> String {

@@ -3,8 +3,8 @@
 use parallax_abi::Op;
 use parallax_abi::trace::Report as Reported;
 use parallax_abi::trace::{Concretized, EventKind, LossKind, ObjectKind, Refusal, Stop};
-pub use parallax_engine::finding::signal_name as signal;
-use parallax_engine::selfcheck::What;
+pub use parallax_exec::finding::signal_name as signal;
+use parallax_trace::selfcheck::What;
 
 /// The name of an event kind in JSON and in `--events`.
 pub fn event(kind: EventKind) -> &'static str {

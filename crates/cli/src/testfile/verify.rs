@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::execute::{Executor, Settings};
-use parallax_engine::run::End;
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::run::End;
 use parallax_project::tools::find_on_path;
 use parallax_scenario::Scenario;
 

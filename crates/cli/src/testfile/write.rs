@@ -1,7 +1,7 @@
 //! Bytes in the words of a shell.
 
-use parallax_engine::archive::shell_quoted;
 use parallax_scenario::WORK;
+use parallax_search::archive::shell_quoted;
 
 /// Bytes of input and output that a test file may have.
 pub const MOST: usize = 256 << 10;

@@ -13,7 +13,7 @@ pub struct Finding {
     /// The same for the same finding in every run, and for no other: a hash of program and what differs, without values and lines.
     pub fingerprint: String,
     pub class: Class,
-    /// Of an error: what kind, as in `parallax_engine::finding::Kind::name` (`out-of-bounds`).
+    /// Of an error: what kind, as in `parallax_exec::finding::Kind::name` (`out-of-bounds`).
     pub kind: Option<String>,
     pub program: String,
     /// What is seen, in a few words: `stdout differs`, `out-of-bounds at src/a.c:12 in the new version only`.

@@ -1,7 +1,7 @@
 //! Keeps what an amplification finds, then tells who watches.
 
-use parallax_engine::amplify::{Amplified, Observer, Progress};
 use parallax_scenario::Bytes;
+use parallax_search::amplify::{Amplified, Observer, Progress};
 use parallax_store::{Store, StoreError};
 
 use crate::commands::explore::watch::Watcher;

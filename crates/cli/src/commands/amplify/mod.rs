@@ -8,11 +8,11 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use parallax_engine::amplify::sample::Sample;
-use parallax_engine::amplify::{Options, Summary, Target, amplify};
-use parallax_engine::archive::Archive;
-use parallax_engine::finding::Finding;
-use parallax_engine::sites::SiteMap;
+use parallax_exec::finding::Finding;
+use parallax_exec::sites::SiteMap;
+use parallax_search::amplify::sample::Sample;
+use parallax_search::amplify::{Options, Summary, Target, amplify};
+use parallax_search::archive::Archive;
 use parallax_solver::Config;
 use parallax_store::{Store, scenario_id};
 

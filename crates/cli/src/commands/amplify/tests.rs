@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
-use parallax_engine::amplify::{Seed, Target};
-use parallax_engine::explore::Programs;
-use parallax_engine::region::Symbolic;
 use parallax_project::{Project, Selection};
 use parallax_scenario::Bytes;
+use parallax_search::amplify::{Seed, Target};
+use parallax_search::explore::Programs;
 use parallax_store::{Filter, Listed, Store};
+use parallax_trace::region::Symbolic;
 
 use super::Arguments;
 use crate::commands::explore::seed;

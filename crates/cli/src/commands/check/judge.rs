@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_engine::diverge::Phase;
-use parallax_engine::diverge::clusters::{Cluster, key};
-use parallax_engine::diverge::triage::{Class, Court};
 use parallax_report::model::Technique;
 use parallax_scenario::Scenario;
+use parallax_search::diverge::Phase;
+use parallax_search::diverge::clusters::{Cluster, key};
+use parallax_search::diverge::triage::{Class, Court};
 use parallax_store::scenario_id;
 
 use crate::commands::diverge::{Arguments, Ready, finding_id};
@@ -127,7 +127,7 @@ impl<'j> Judge<'j> {
     }
 
     /// Whether an error is in a file that the patch changes: others were there before and will be there after it.
-    fn is_in_patch(&self, problems: &[parallax_engine::finding::Problem]) -> bool {
+    fn is_in_patch(&self, problems: &[parallax_exec::finding::Problem]) -> bool {
         let source = &self.pair.builds.new.source;
         problems.iter().any(|problem| {
             let place = problem.location.as_ref();

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use parallax_engine::explore::Ended;
-use parallax_engine::interact::{Finding, Progress};
 use parallax_report::model::{Interaction, Technique};
+use parallax_search::explore::Ended;
+use parallax_search::interact::{Finding, Progress};
 
 use super::schedule::Gain;
 use super::work::{Work, each};

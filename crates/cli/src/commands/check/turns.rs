@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parallax_engine::diverge::clusters::Cluster;
 use parallax_report::model::{Moment, Phase};
+use parallax_search::diverge::clusters::Cluster;
 
 use super::clock::Clock;
 use super::schedule::{Gain, Schedule, Slice};

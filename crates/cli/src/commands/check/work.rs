@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::explore::Ended;
 use parallax_report::model::{Interaction, Technique};
 use parallax_scenario::Scenario;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::explore::Ended;
 use parallax_store::{Store, hash};
 
 use super::judge::{Judge, Suspect};

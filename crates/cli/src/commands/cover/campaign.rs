@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::finding::Finding;
+use parallax_exec::finding::Finding;
 use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 

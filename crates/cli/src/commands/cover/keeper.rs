@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::coverage::Counter as Counted;
-use parallax_engine::execute::Settings;
-use parallax_engine::replay::{Build, Replayer, Subject};
+use parallax_exec::coverage::Counter as Counted;
+use parallax_exec::execute::Settings;
+use parallax_exec::replay::{Build, Replayer, Subject};
 use parallax_scenario::{Bytes, Recorded, Scenario};
 use parallax_store::{Origin, Store, hash};
 

@@ -17,11 +17,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_analysis::{Analysis, ModuleCode};
-use parallax_engine::cover::Heuristic;
-use parallax_engine::cover::map::NoTarget;
-use parallax_engine::explore;
-use parallax_engine::explore::Shape;
-use parallax_engine::region::Symbolic;
+use parallax_search::cover::Heuristic;
+use parallax_search::cover::map::NoTarget;
+use parallax_search::explore;
+use parallax_search::explore::Shape;
+use parallax_trace::region::Symbolic;
 
 use super::budget::{Budget, BudgetArguments};
 use super::explore::seed::StartArguments;

@@ -5,9 +5,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use parallax_engine::cover::{Extent, Means, Step};
-use parallax_engine::coverage::Counter;
+use parallax_exec::coverage::Counter;
 use parallax_scenario::Scenario;
+use parallax_search::cover::{Extent, Means, Step};
 use parallax_store::{Plan, Store, Work, hash};
 use serde::{Deserialize, Serialize};
 

@@ -8,9 +8,9 @@ use std::collections::{BTreeSet, HashMap};
 
 use parallax_analysis::BlockId;
 use parallax_analysis::seeds::{Closest, Executed};
-use parallax_engine::cover::map::Target;
-use parallax_engine::cover::{Counts, Coverer};
 use parallax_scenario::Scenario;
+use parallax_search::cover::map::Target;
+use parallax_search::cover::{Counts, Coverer};
 use parallax_store::Store;
 
 use crate::commands::patch::{Suite, Test};

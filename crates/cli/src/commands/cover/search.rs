@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use parallax_capture::Variant;
-use parallax_engine::cover::map::Target;
-use parallax_engine::cover::{
+use parallax_exec::coverage::Counter;
+use parallax_exec::sites::{self, SiteMap};
+use parallax_scenario::{Bytes, Scenario};
+use parallax_search::cover::map::Target;
+use parallax_search::cover::{
     self, Counts, Coverer, Heuristic, Observer, Options, Progress, Reached, Summary, Verdict,
 };
-use parallax_engine::coverage::Counter;
-use parallax_engine::explore::{Bounds, Programs, Shape};
-use parallax_engine::sites::{self, SiteMap};
-use parallax_scenario::{Bytes, Scenario};
+use parallax_search::explore::{Bounds, Programs, Shape};
 use parallax_store::ledger::{Entry, Status, Step};
 use parallax_store::{Store, scenario_id};
 

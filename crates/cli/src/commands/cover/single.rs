@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use parallax_capture::Variant;
-use parallax_engine::archive::Archive;
-use parallax_engine::cover::map::Target;
-use parallax_engine::cover::{self, Coverer, Observer, Options, Progress, Summary, Verdict};
-use parallax_engine::explore::Programs;
-use parallax_engine::sites::{self, SiteMap};
+use parallax_exec::sites::{self, SiteMap};
+use parallax_search::archive::Archive;
+use parallax_search::cover::map::Target;
+use parallax_search::cover::{self, Coverer, Observer, Options, Progress, Summary, Verdict};
+use parallax_search::explore::Programs;
 
 use super::Arguments;
 use crate::commands::explore::seed;

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use parallax_abi::SiteId;
-use parallax_engine::cover::{Obstacle, Step};
-use parallax_engine::sites::SiteMap;
+use parallax_exec::sites::SiteMap;
+use parallax_search::cover::{Obstacle, Step};
 use parallax_store::ledger;
 
 use crate::report::source::Places;

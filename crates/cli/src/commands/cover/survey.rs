@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use parallax_analysis::Analysis;
-use parallax_engine::cover::{Counts, Coverer, Extent, Surveyed, Vocabulary};
-use parallax_engine::coverage::Counter;
-use parallax_engine::explore::ExploreError;
+use parallax_exec::coverage::Counter;
 use parallax_scenario::Scenario;
+use parallax_search::cover::{Counts, Coverer, Extent, Surveyed, Vocabulary};
+use parallax_search::explore::ExploreError;
 
 use super::ranking::Candidate;
 use super::search::Looking;

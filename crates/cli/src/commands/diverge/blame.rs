@@ -9,17 +9,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use parallax_engine::compare::Window;
-use parallax_engine::diverge::Subjects;
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Court, Shown};
-use parallax_engine::diverge::walk::Both;
-use parallax_engine::execute::Settings;
-use parallax_engine::explore::Programs;
-use parallax_engine::replay::{Build, Replayer, Seen, Subject};
+use parallax_exec::compare::Window;
+use parallax_exec::execute::Settings;
+use parallax_exec::replay::{Build, Replayer, Seen, Subject};
 use parallax_project::delta::{self, Parts, Verdict};
 use parallax_project::{Hunk, Program, Trial, Tried};
 use parallax_report::model::Role;
+use parallax_search::diverge::Subjects;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::triage::{Class, Court, Shown};
+use parallax_search::diverge::walk::Both;
+use parallax_search::explore::Programs;
 
 use super::Arguments;
 use super::compare::Ready;

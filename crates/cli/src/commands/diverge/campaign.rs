@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use parallax_engine::diverge::Summary;
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::explore::Ended;
+use parallax_search::diverge::Summary;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::explore::Ended;
 use parallax_store::{Store, hash};
 
 use super::blame::{Accused, Blame, blame};

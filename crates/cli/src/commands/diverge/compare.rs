@@ -3,14 +3,14 @@
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::correspond::Correspondence;
-use parallax_engine::diverge::triage::Court;
-use parallax_engine::diverge::walk::Both;
-use parallax_engine::diverge::{
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::correspond::Correspondence;
+use parallax_search::diverge::triage::Court;
+use parallax_search::diverge::walk::Both;
+use parallax_search::diverge::{
     DivergeError, Diverger, Observer, Options, Progress, Subjects, Summary, Versions,
 };
-use parallax_engine::explore::{Bounds, Shape};
+use parallax_search::explore::{Bounds, Shape};
 
 use super::Arguments;
 use crate::commands::budget::Budget;

@@ -1,9 +1,9 @@
 //! Keeps what a comparison finds before anybody hears of it: the input as a scenario, the difference as a finding.
 
-use parallax_engine::diverge::clusters::Cluster;
 use parallax_project::Hunk;
 use parallax_report::model::Role;
 use parallax_scenario::Recorded;
+use parallax_search::diverge::clusters::Cluster;
 use parallax_store::{KeptFinding, Origin, State, Store, hash};
 
 use super::blame::Blame;

@@ -11,11 +11,11 @@ mod single;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::diverge::{Options, Phase, Progress};
-use parallax_engine::execute::Settings;
-use parallax_engine::explore::Shape;
-use parallax_engine::region::Symbolic;
-use parallax_engine::scenario::Scenario;
+use parallax_exec::execute::Settings;
+use parallax_scenario::Scenario;
+use parallax_search::diverge::{Options, Phase, Progress};
+use parallax_search::explore::Shape;
+use parallax_trace::region::Symbolic;
 
 use super::budget::{Budget, BudgetArguments};
 use super::explore::start::SeededArguments;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use parallax_annotate::Side;
-use parallax_engine::archive::Archive;
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::walk::Both;
-use parallax_engine::diverge::{Diverger, Observer, Progress, Subjects, Versions};
+use parallax_search::archive::Archive;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::walk::Both;
+use parallax_search::diverge::{Diverger, Observer, Progress, Subjects, Versions};
 
 use super::{Arguments, Format, progress_line};
 use crate::commands::explore::start::Start;

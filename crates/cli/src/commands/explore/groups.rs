@@ -1,7 +1,7 @@
 //! `--sym-arg` and `--sym-args`, in the order in which they were given: it is the order of the program's arguments.
 
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use parallax_engine::explore::ArgumentGroup;
+use parallax_search::explore::ArgumentGroup;
 
 const ONE: &str = "sym-arg";
 const SEVERAL: &str = "sym-args";

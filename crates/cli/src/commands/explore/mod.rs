@@ -9,11 +9,11 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use parallax_capture::Variant;
-use parallax_engine::archive::Archive;
-use parallax_engine::explore::{Options, Programs, explore};
-use parallax_engine::region::Symbolic;
-use parallax_engine::sites::SiteMap;
+use parallax_exec::sites::SiteMap;
+use parallax_search::archive::Archive;
+use parallax_search::explore::{Options, Programs, explore};
 use parallax_solver::Config;
+use parallax_trace::region::Symbolic;
 
 use super::budget::BudgetArguments;
 use super::means::Means;

@@ -5,8 +5,8 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component as Part, Path, PathBuf};
 
-use parallax_engine::explore::{ArgumentGroup, Described, Shape};
-use parallax_engine::scenario::{Bytes, Scenario};
+use parallax_scenario::{Bytes, Scenario};
+use parallax_search::explore::{ArgumentGroup, Described, Shape};
 
 use super::groups::Groups;
 use crate::exit::Exit;

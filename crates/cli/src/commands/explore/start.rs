@@ -5,8 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::explore::{Bounds, Shape};
-use parallax_engine::scenario::Scenario;
+use parallax_scenario::Scenario;
+use parallax_search::explore::{Bounds, Shape};
 
 use super::seed::{self, StartArguments};
 use crate::commands::replay::what::What;

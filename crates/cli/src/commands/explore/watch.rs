@@ -5,10 +5,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parallax_engine::archive::{Archive, ArchiveError};
-use parallax_engine::explore::{Observer, Progress};
-use parallax_engine::finding::Finding;
-use parallax_engine::scenario::Scenario;
+use parallax_exec::finding::Finding;
+use parallax_scenario::Scenario;
+use parallax_search::archive::{Archive, ArchiveError};
+use parallax_search::explore::{Observer, Progress};
 
 use crate::console::{self, Line, Palette, shorten};
 use crate::exit::Exit;

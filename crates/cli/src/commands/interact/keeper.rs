@@ -1,7 +1,7 @@
 //! Keeps what a search finds: the input as a scenario, the difference as a finding.
 
-use parallax_engine::interact::Finding;
 use parallax_scenario::Recorded;
+use parallax_search::interact::Finding;
 use parallax_store::{KeptFinding, Origin, State, Store, hash};
 
 use crate::failure::Failure;

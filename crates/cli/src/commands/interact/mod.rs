@@ -8,9 +8,9 @@ mod single;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::explore;
-use parallax_engine::interact::{Options, Progress};
-use parallax_engine::region::Symbolic;
+use parallax_search::explore;
+use parallax_search::interact::{Options, Progress};
+use parallax_trace::region::Symbolic;
 
 use super::budget::{Budget, BudgetArguments};
 use super::explore::start::{SeededArguments, Start};

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use parallax_engine::explore::{Bounds, Shape};
-use parallax_engine::interact::{Finding, InteractError, Observer, Progress, Summary};
+use parallax_search::explore::{Bounds, Shape};
+use parallax_search::interact::{Finding, InteractError, Observer, Progress, Summary};
 use parallax_store::Store;
 
 use super::{Arguments, Ready, Wish, keeper, progress_line};

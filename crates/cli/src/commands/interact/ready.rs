@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use parallax_analysis::sequence::Interactions;
-use parallax_engine::cover;
-use parallax_engine::diverge::triage::Builds;
-use parallax_engine::interact::{Code, Interactor, Observer, Subjects, Summary};
-use parallax_engine::sites::{ModuleSites, read_tables};
+use parallax_exec::sites::{ModuleSites, read_tables};
+use parallax_search::cover;
+use parallax_search::diverge::triage::Builds;
+use parallax_search::interact::{Code, Interactor, Observer, Subjects, Summary};
 
 use super::Wish;
 use crate::commands::changes::Comparison;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use parallax_engine::archive::Archive;
-use parallax_engine::interact::{Finding, Observer, Progress};
+use parallax_search::archive::Archive;
+use parallax_search::interact::{Finding, Observer, Progress};
 
 use super::{Arguments, Ready, progress_line};
 use crate::commands::explore::watch::{self, Watcher};

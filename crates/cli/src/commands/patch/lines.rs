@@ -8,9 +8,9 @@ use parallax_analysis::lines::{Lines, SourceText, Status, Texts, normalise};
 use parallax_analysis::seeds::Executed as _;
 use parallax_analysis::{BlockId, FunctionId, Program};
 use parallax_capture::Variant;
-use parallax_engine::cover::Counts;
-use parallax_engine::coverage::Counter;
-use parallax_engine::sites::read_tables;
+use parallax_exec::coverage::Counter;
+use parallax_exec::sites::read_tables;
+use parallax_search::cover::Counts;
 use parallax_store::Store;
 
 use super::{Place, Scope, Skipped, Suite, Target};

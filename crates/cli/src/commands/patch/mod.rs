@@ -20,7 +20,7 @@ use super::scenarios::{KEPT, SEEDS};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use lines::Gathered;
-use parallax_engine::coverage::Counter;
+use parallax_exec::coverage::Counter;
 pub use suite::{Suite, Test};
 
 /// Which lines are meant.

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 
-use parallax_engine::coverage::Counter;
+use parallax_exec::coverage::Counter;
 use parallax_store::{Store, hash};
 
 use crate::commands::scenarios::SEEDS;

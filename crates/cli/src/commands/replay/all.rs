@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use parallax_engine::compare::{Window, compare, is_alike_but_for_chance};
-use parallax_engine::execute::Settings;
-use parallax_engine::replay::{Build, Replayer, Seen, Subject};
+use parallax_exec::compare::{Window, compare, is_alike_but_for_chance};
+use parallax_exec::execute::Settings;
+use parallax_exec::replay::{Build, Replayer, Seen, Subject};
 use parallax_store::{Filter, Origin, Store};
 
 use super::directories;

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use parallax_engine::compare::{Difference, Line};
-use parallax_engine::scenario::{Scenario, WORK};
+use parallax_exec::compare::{Difference, Line};
+use parallax_scenario::{Scenario, WORK};
 
 /// Why such a difference does not count.
 pub const REASON: &str = "prints how much directories take up, which is the file system's to say";
@@ -91,7 +91,7 @@ impl<'s> Directories<'s> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parallax_engine::compare::diff;
+    use parallax_exec::compare::diff;
 
     fn about(one: &str, other: &str) -> bool {
         let scenario = Scenario {

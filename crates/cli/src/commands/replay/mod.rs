@@ -9,10 +9,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use parallax_engine::compare::Window;
-use parallax_engine::execute::Settings;
-use parallax_engine::replay::{Build, ReplayError, Replayer, Seen};
-use parallax_engine::sandbox::Policy;
+use parallax_exec::compare::Window;
+use parallax_exec::execute::Settings;
+use parallax_exec::replay::{Build, ReplayError, Replayer, Seen};
+use parallax_exec::sandbox::Policy;
 
 use crate::console;
 use crate::exit::Exit;
@@ -204,7 +204,7 @@ fn settings(arguments: &Arguments, subjects: &Subjects) -> Settings {
 /// Runs again what was not as recorded: if it comes out the same in none of several runs, it is not by chance.
 fn again(
     replayer: &mut Replayer,
-    scenario: &parallax_engine::scenario::Scenario,
+    scenario: &parallax_scenario::Scenario,
 ) -> Result<Vec<Seen>, ReplayError> {
     (1..TIMES).map(|_| replayer.run(scenario)).collect()
 }

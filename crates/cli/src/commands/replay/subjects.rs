@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
-use parallax_engine::replay::{Build, Subject};
-use parallax_engine::scenario::Bytes;
+use parallax_exec::replay::{Build, Subject};
 use parallax_project::{Project, Selection};
+use parallax_scenario::Bytes;
 
 use super::{Arguments, On};
 use crate::commands::project::toolchain;

@@ -4,9 +4,9 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::archive::{ABOUT, About};
-use parallax_engine::compare::Names;
-use parallax_engine::scenario::{Bytes, Ending, Recorded, Scenario};
+use parallax_exec::compare::Names;
+use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
+use parallax_search::archive::{ABOUT, About};
 use parallax_store::Store;
 use serde::Deserialize;
 

@@ -5,9 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
-use parallax_engine::coverage::{Counted, CoverageRegion, counted};
-use parallax_engine::execute::{Executor, Settings};
-use parallax_engine::sites::read_tables;
+use parallax_exec::coverage::{Counted, CoverageRegion, counted};
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::sites::read_tables;
 use parallax_scenario::{Bytes, Scenario};
 use parallax_store::{Block, Covered, Listed, Store, hash};
 

@@ -8,8 +8,8 @@ mod import;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_engine::execute::{Executor, Settings};
-use parallax_engine::finding;
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::finding;
 use parallax_scenario::{Bytes, Recorded, Scenario};
 use parallax_store::Store;
 

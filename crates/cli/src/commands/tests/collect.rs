@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_engine::coverage::Counter;
-use parallax_engine::diverge::triage::Class;
-use parallax_engine::execute::Settings;
-use parallax_engine::replay::{Build, Replayer, Subject as Replayed};
+use parallax_exec::coverage::Counter;
+use parallax_exec::execute::Settings;
+use parallax_exec::replay::{Build, Replayer, Subject as Replayed};
 use parallax_scenario::{Ending, Scenario};
+use parallax_search::diverge::triage::Class;
 use parallax_store::ledger::Status;
 
 use crate::commands::check::{Thing, Work};

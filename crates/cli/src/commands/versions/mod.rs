@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use parallax_analysis::lines::normalise;
-use parallax_engine::diverge::walk::Both;
 use parallax_project::{Build, Patch, Project, Revision, Selected, Selection};
+use parallax_search::diverge::walk::Both;
 
 use super::project::{is_wanted, no_such_program, toolchain};
 use super::{build, patch, shared};

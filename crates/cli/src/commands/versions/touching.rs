@@ -5,10 +5,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use parallax_engine::coverage::Counter;
-use parallax_engine::diverge::walk::{Both, Version};
+use parallax_exec::coverage::Counter;
 use parallax_project::{Build, Hunk};
 use parallax_scenario::Scenario;
+use parallax_search::diverge::walk::{Both, Version};
 use parallax_store::{Filter, Listed, Store};
 
 use super::{Pair, Subject};

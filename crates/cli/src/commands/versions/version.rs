@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use parallax_analysis::lines::normalise;
 use parallax_annotate::Side;
 use parallax_capture::{Program, Store, Variant};
-use parallax_engine::diverge::correspond::{Correspondence, Source};
-use parallax_engine::explore::Programs;
-use parallax_engine::sites::{ModuleSites, SiteMap, read_tables};
+use parallax_exec::sites::{ModuleSites, SiteMap, read_tables};
+use parallax_search::diverge::correspond::{Correspondence, Source};
+use parallax_search::explore::Programs;
 
 use crate::commands::means::Means;
 use crate::commands::shared;

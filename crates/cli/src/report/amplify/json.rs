@@ -1,6 +1,6 @@
 //! The result of an amplification as JSON.
 
-use parallax_engine::amplify::{Checks, Place};
+use parallax_search::amplify::{Checks, Place};
 use serde_json::{Value, json};
 
 use super::{AmplifyReport, Shown, quantile};

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use parallax_abi::SiteId;
-use parallax_engine::amplify::sample::{miss_probability, share};
-use parallax_engine::amplify::{Amplification, Amplified, Checks, Summary, Target};
-use parallax_engine::sites::SiteMap;
+use parallax_exec::sites::SiteMap;
+use parallax_search::amplify::sample::{miss_probability, share};
+use parallax_search::amplify::{Amplification, Amplified, Checks, Summary, Target};
 use parallax_solver::Statistics;
 
 use super::search::ranked;

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use parallax_engine::cover::map::Target;
-use parallax_engine::cover::{Obstacle, Step, Summary, Verdict};
-use parallax_engine::scenario::Scenario;
-use parallax_engine::sites::SiteMap;
+use parallax_exec::sites::SiteMap;
+use parallax_scenario::Scenario;
+use parallax_search::cover::map::Target;
+use parallax_search::cover::{Obstacle, Step, Summary, Verdict};
 use serde_json::{Value, json};
 
 use super::document::{self, Document};

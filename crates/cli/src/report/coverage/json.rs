@@ -1,6 +1,6 @@
 //! The report for programs: one JSON object, schema 1. Fields are only ever added within a schema.
 
-use parallax_engine::coverage::{BranchCoverage, FileCoverage, Share, Totals};
+use parallax_exec::coverage::{BranchCoverage, FileCoverage, Share, Totals};
 use serde_json::{Value, json};
 
 use super::{CoverageReport, reason};

@@ -1,6 +1,6 @@
 //! What was counted as lcov's tracefile ([`parallax_report::lcov`]).
 
-use parallax_engine::coverage::{Coverage, FileCoverage};
+use parallax_exec::coverage::{Coverage, FileCoverage};
 use parallax_report::lcov::Record;
 
 /// The whole tracefile.

@@ -7,8 +7,8 @@ mod text;
 use std::path::Path;
 use std::time::Duration;
 
-use parallax_engine::coverage::{Coverage, Uncounted, Why};
-use parallax_engine::run::Outcome;
+use parallax_exec::coverage::{Coverage, Uncounted, Why};
+use parallax_exec::run::Outcome;
 
 pub use json::render as render_json;
 pub use lcov::render as render_lcov;
@@ -35,7 +35,7 @@ fn reason(uncounted: &Uncounted) -> &'static str {
 #[cfg(test)]
 mod sample {
     use parallax_abi::SiteId;
-    use parallax_engine::coverage::{BranchCoverage, FileCoverage, FunctionCoverage, Sides};
+    use parallax_exec::coverage::{BranchCoverage, FileCoverage, FunctionCoverage, Sides};
 
     pub fn file() -> FileCoverage {
         let branch = |line, column, taken, not_taken| BranchCoverage {

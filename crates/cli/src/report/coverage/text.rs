@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use parallax_engine::coverage::{FileCoverage, Share};
+use parallax_exec::coverage::{FileCoverage, Share};
 
 use super::{CoverageReport, reason};
 use crate::console::{Palette, printable, shorten};

@@ -1,8 +1,8 @@
 //! The comparison as the document that all commands print.
 
-use parallax_engine::diverge::Summary;
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::walk::{Place, Version};
+use parallax_search::diverge::Summary;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::walk::{Place, Version};
 use serde_json::{Value, json};
 
 use super::{DivergeReport, PlacesOfBoth, message};

@@ -7,11 +7,11 @@ mod text;
 
 use std::path::{Path, PathBuf};
 
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Shown};
-use parallax_engine::diverge::walk::{Both, Place, Version};
-use parallax_engine::diverge::{Summary, Versions};
-use parallax_engine::scenario::Golden;
+use parallax_scenario::Golden;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::triage::{Class, Shown};
+use parallax_search::diverge::walk::{Both, Place, Version};
+use parallax_search::diverge::{Summary, Versions};
 
 use super::source::Places;
 use crate::console::Palette;
@@ -84,7 +84,7 @@ pub(super) fn message_of(shown: &Shown, short: &dyn Fn(&str) -> String) -> Strin
                 .differences
                 .iter()
                 .map(|difference| match difference {
-                    parallax_engine::compare::Difference::End { one, other } => {
+                    parallax_exec::compare::Difference::End { one, other } => {
                         format!("{one} became {other}")
                     }
                     other => other.part(),

@@ -1,8 +1,8 @@
 //! Differences between versions as SARIF, at the hunks that they come from.
 
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::Class;
-use parallax_engine::scenario::Golden;
+use parallax_scenario::Golden;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::triage::Class;
 use parallax_store::hash;
 use serde_json::{Value, json};
 

@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use parallax_engine::compare::{Difference, Line, end_in_words};
-use parallax_engine::diverge::Summary;
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::triage::{Class, Shown};
-use parallax_engine::diverge::walk::{Place, Version};
-use parallax_engine::scenario::{Bytes, Golden, Scenario};
+use parallax_exec::compare::{Difference, Line, end_in_words};
+use parallax_scenario::{Bytes, Golden, Scenario};
+use parallax_search::diverge::Summary;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::triage::{Class, Shown};
+use parallax_search::diverge::walk::{Place, Version};
 
 use super::{DivergeReport, PlacesOfBoth, headline};
 use crate::console::{Palette, printable, shorten, width};

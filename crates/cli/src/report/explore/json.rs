@@ -1,9 +1,9 @@
 //! The result of an exploration as JSON.
 
 use parallax_abi::SiteId;
-use parallax_engine::coverage::FileCoverage;
-use parallax_engine::explore::Moment;
-use parallax_engine::sites::SiteMap;
+use parallax_exec::coverage::FileCoverage;
+use parallax_exec::sites::SiteMap;
+use parallax_search::explore::Moment;
 use serde_json::{Value, json};
 
 use super::ExploreReport;

@@ -6,8 +6,8 @@ mod text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use parallax_engine::explore::Summary;
-use parallax_engine::sites::SiteMap;
+use parallax_exec::sites::SiteMap;
+use parallax_search::explore::Summary;
 
 use super::search::ranked;
 

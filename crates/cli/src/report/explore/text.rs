@@ -1,7 +1,7 @@
 //! The result of an exploration for people.
 
-use parallax_engine::coverage::Share;
-use parallax_engine::explore::Limit;
+use parallax_exec::coverage::Share;
+use parallax_search::explore::Limit;
 
 use super::ExploreReport;
 use crate::console::Palette;

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use parallax_engine::interact::sequences::Row;
+use parallax_search::interact::sequences::Row;
 
 use crate::commands::changes::Comparison;
 use crate::console::{Palette, printable, shorten, width};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::sequence::Role;
-use parallax_engine::interact::{Finding, Summary};
+use parallax_search::interact::{Finding, Summary};
 use serde_json::{Value, json};
 
 use super::{InteractReport, Program, message};

@@ -4,7 +4,7 @@ mod changes;
 mod json;
 mod text;
 
-use parallax_engine::interact::{Finding, Kind, Summary};
+use parallax_search::interact::{Finding, Kind, Summary};
 
 use super::diverge::message_of;
 use crate::commands::changes::Comparison;

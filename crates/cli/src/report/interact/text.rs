@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use parallax_analysis::sequence::Role;
-use parallax_engine::interact::{Finding, Kind, Summary};
+use parallax_search::interact::{Finding, Kind, Summary};
 
 use super::changes::Changes;
 use super::{InteractReport, Program, headline};

@@ -7,7 +7,7 @@ use crate::report::SCHEMA;
 
 pub fn json(report: &ReplayReport<'_>) -> String {
     let run = |(shown, differences): (&Shown, &Vec<_>)| {
-        let problem = |problem: &parallax_engine::finding::Problem| {
+        let problem = |problem: &parallax_exec::finding::Problem| {
             json!({
                 "kind": problem.kind,
                 "message": problem.message,

@@ -3,9 +3,9 @@
 mod json;
 mod text;
 
-use parallax_engine::compare::{Difference, Names, Side, Window, compare};
-use parallax_engine::replay::{Build, Seen};
-use parallax_engine::scenario::Ending;
+use parallax_exec::compare::{Difference, Names, Side, Window, compare};
+use parallax_exec::replay::{Build, Seen};
+use parallax_scenario::Ending;
 
 use crate::commands::replay::What;
 

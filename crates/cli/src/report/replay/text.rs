@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use parallax_engine::archive::shell_quoted;
-use parallax_engine::compare::{Difference, Line, end_in_words};
-use parallax_engine::scenario::{Bytes, Ending};
+use parallax_exec::compare::{Difference, Line, end_in_words};
+use parallax_scenario::{Bytes, Ending};
+use parallax_search::archive::shell_quoted;
 
 use super::{AllReport, Missed, ReplayReport, Shown, Why};
 use crate::commands::replay::What;

@@ -1,12 +1,12 @@
 //! What inputs showed, as findings of the report.
 
-use parallax_engine::compare::{self, Line};
-use parallax_engine::diverge::triage;
-use parallax_engine::finding::Problem as Seen;
+use parallax_exec::compare::{self, Line};
+use parallax_exec::finding::Problem as Seen;
 use parallax_project::accepted::Accepted as Entry;
 use parallax_report::model::{
     Accepted, Class, Difference, DifferenceLine, Finding, Guilty, Problem, Role,
 };
+use parallax_search::diverge::triage;
 use parallax_store::hash;
 
 use super::super::turns::Blames;

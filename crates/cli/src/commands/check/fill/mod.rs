@@ -46,7 +46,7 @@ pub fn report(
     for (name, count) in of_targets.chain(of_comparing) {
         *losses.entry(name).or_default() += count;
     }
-    let sum = |of: fn(&parallax_engine::diverge::Summary) -> u64| -> u64 {
+    let sum = |of: fn(&parallax_search::diverge::Summary) -> u64| -> u64 {
         compared.clone().map(|done| of(&done.summary)).sum()
     };
     Ok(PatchReport {

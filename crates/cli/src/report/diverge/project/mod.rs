@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::diverge::walk::{Both, Place, Version};
-use parallax_engine::diverge::{Summary, Versions};
 use parallax_project::Hunk;
 use parallax_report::model::{Parting, Role};
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::walk::{Both, Place, Version};
+use parallax_search::diverge::{Summary, Versions};
 use serde_json::{Value, json};
 
 use super::sarif::{at, fingerprint, properties, rule};

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use parallax_engine::diverge::clusters::Cluster;
-use parallax_engine::explore::Ended;
 use parallax_project::Hunk;
 use parallax_report::model::Role;
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::explore::Ended;
 
 use super::{Finding, Program, ProjectReport, headline};
 use crate::console::{Palette, printable, shorten, width};

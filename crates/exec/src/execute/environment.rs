@@ -1,0 +1,80 @@
+//! The environment that a program is given: small, and the same on every machine.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use crate::run::prepare::VARIABLES;
+use parallax_scenario::{Bytes, Scenario, ktest};
+
+/// Name and value.
+type Variable = (OsString, OsString);
+
+/// What is given to all runs, with what a scenario adds; nothing but what it has if it says in which order.
+pub fn of_run(given: &[Variable], scenario: &Scenario, work: &Path) -> Vec<Variable> {
+    let mut environment = match &scenario.env_order {
+        None => {
+            let mut environment = given.to_vec();
+            environment.retain(|(name, _)| !VARIABLES.iter().any(|variable| name == variable));
+            for (name, value) in &scenario.env {
+                let mut known = environment.iter_mut();
+                match known.find(|(other, _)| other == name.as_os_str()) {
+                    Some((_, old)) => *old = value.to_os_string(),
+                    None => environment.push((name.to_os_string(), value.to_os_string())),
+                }
+            }
+            fixed(&environment)
+        }
+        Some(names) => {
+            let variable = |name: &Bytes| {
+                let value = scenario.env.get(name)?;
+                Some((name.to_os_string(), value.to_os_string()))
+            };
+            names.iter().filter_map(variable).collect()
+        }
+    };
+    if let Some((name, _)) = ktest::layout(scenario) {
+        environment.retain(|(name, _)| name != ktest::VARIABLE);
+        environment.push((ktest::VARIABLE.into(), work.join(name).into()));
+    }
+    environment
+}
+
+/// With the locale and the time zone of all runs, unless something else was asked for. Plain `C`: a byte is a character there, whatever
+/// locales a machine has, and test suites that compare messages use it.
+pub fn fixed(given: &[Variable]) -> Vec<Variable> {
+    let mut environment = given.to_vec();
+    fix(&mut environment, &["LC_", "LANG"], "LC_ALL", "C");
+    // Where that is the machine's own time zone, programs need not be told, and do as they do without a variable.
+    if !*IS_UTC {
+        fix(&mut environment, &["TZ"], "TZ", "UTC0");
+    }
+    environment
+}
+
+/// Whether local time is UTC on this machine.
+static IS_UTC: LazyLock<bool> = LazyLock::new(|| {
+    // SAFETY: plain data, filled in by the call.
+    let here = unsafe {
+        let (now, mut local) = (0, std::mem::zeroed());
+        libc::localtime_r(&now, &mut local);
+        local
+    };
+    let own = std::env::var_os("TZ").is_some();
+    let file = std::fs::canonicalize("/etc/localtime");
+    let names_utc = file.is_ok_and(|path| path.ends_with("UTC") || path.ends_with("UCT"));
+    !own && here.tm_gmtoff == 0 && (names_utc || !Path::new("/etc/localtime").exists())
+});
+
+/// Gives a variable a value, unless one whose name begins like these is there.
+fn fix(environment: &mut Vec<Variable>, known: &[&str], name: &str, value: &str) {
+    let is_there = environment.iter().any(|(other, _)| {
+        known
+            .iter()
+            .any(|known| other.as_bytes().starts_with(known.as_bytes()))
+    });
+    if !is_there {
+        environment.push((name.into(), value.into()));
+    }
+}

@@ -1,0 +1,44 @@
+//! An executor that may never be needed.
+
+use std::path::{Path, PathBuf};
+
+use super::{ExecuteError, Executor, Settings};
+use crate::run::Outcome;
+use crate::shared::Shared;
+use parallax_scenario::Scenario;
+
+/// An [`Executor`] that is set up by its first run.
+#[derive(Debug)]
+pub struct Later {
+    program: PathBuf,
+    settings: Settings,
+    executor: Option<Executor>,
+}
+
+impl Later {
+    pub fn new(program: &Path, settings: Settings) -> Later {
+        Later {
+            program: program.to_owned(),
+            settings,
+            executor: None,
+        }
+    }
+
+    /// Another one for the same program.
+    pub fn another(&self) -> Later {
+        Later::new(&self.program, self.settings.clone())
+    }
+
+    /// As [`Executor::run`].
+    pub fn run(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+    ) -> Result<Outcome, ExecuteError> {
+        let executor = match &mut self.executor {
+            Some(executor) => executor,
+            none => none.insert(Executor::new(&self.program, self.settings.clone())?),
+        };
+        executor.run(scenario, shared)
+    }
+}

@@ -1,0 +1,438 @@
+//! Runs scenarios: one program, one after the other, each in a sandbox with a working directory of its own.
+//!
+//! A program that has a run server inside (the traced variant) is started once and forks for every run; others, and
+//! those that do not get along with that, are started anew. What comes out is the same.
+
+mod environment;
+mod files;
+mod interface;
+mod later;
+mod layout;
+mod order;
+mod ready;
+mod request;
+mod scratch;
+mod server;
+mod snapshot;
+mod watch;
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
+
+use crate::libraries;
+use crate::play::Sockets;
+use crate::run::keeper::Stage;
+use crate::run::prepare::high_descriptor;
+use crate::run::{End, Launch, Outcome, RunError};
+use crate::sandbox::{self, Confinement, Init, Place};
+use crate::shared::Shared;
+use crate::temporary::Temporary;
+pub use interface::{ExecuteError, Settings};
+pub use later::Later;
+pub use layout::lay_out;
+use parallax_scenario::{Scenario, Sink};
+use ready::{Run, address_of, relocated};
+use request::Message;
+use scratch::Scratch;
+use server::Server;
+use snapshot::Snapshot;
+use watch::{Bounds, Finished, WatchError};
+
+/// Runs one program on any number of scenarios.
+#[derive(Debug)]
+pub struct Executor {
+    program: PathBuf,
+    settings: Settings,
+    confinement: Confinement,
+    place: Place,
+    /// Started when first needed, and again when lost.
+    cell: Option<Cell>,
+    serving: Serving,
+    /// Whether the last run wrote more than a pipe holds: then the next one may, too.
+    is_eager: bool,
+    /// When runs end at the latest.
+    until: Option<Instant>,
+    /// Removed at the end.
+    _scratch: Temporary,
+}
+
+/// A sandbox that is there.
+#[derive(Debug)]
+struct Cell {
+    /// Dropped first: it ends when nobody is at its socket.
+    server: Option<Server>,
+    init: Init,
+    scratch: Scratch,
+    /// Whether its network can be used.
+    has_loopback: bool,
+    /// Of that network.
+    sockets: Sockets,
+}
+
+/// Whether runs come from a server.
+#[derive(Debug)]
+enum Serving {
+    /// So many have been lost.
+    Allowed {
+        lost: u32,
+    },
+    Never,
+}
+
+/// What a pipe holds, at least.
+const PIPE_BYTES: u64 = 64 << 10;
+/// After so many servers were lost, none is started any more.
+const MAX_LOST_SERVERS: u32 = 3;
+
+impl Executor {
+    /// Confined as the settings' policy says.
+    pub fn new(program: &Path, settings: Settings) -> Result<Executor, ExecuteError> {
+        let confinement = sandbox::choose(settings.sandbox)?;
+        Executor::confined(program, settings, confinement)
+    }
+
+    /// Confined in this very way, whatever the policy.
+    pub fn confined(
+        program: &Path,
+        mut settings: Settings,
+        confinement: Confinement,
+    ) -> Result<Executor, ExecuteError> {
+        let scratch = Temporary::new().map_err(ExecuteError::Scratch)?;
+        let program = std::path::absolute(program).map_err(ExecuteError::Scratch)?;
+        let readable = readable(&program, &settings);
+        let place = Place::new(confinement, scratch.path(), &readable)?;
+        if settings.argv0.is_empty() {
+            settings.argv0 = program.clone().into();
+        }
+        let serving = if settings.server && server::is_possible(&program) {
+            Serving::Allowed { lost: 0 }
+        } else {
+            Serving::Never
+        };
+        Ok(Executor {
+            program,
+            settings,
+            confinement,
+            place,
+            cell: None,
+            serving,
+            is_eager: false,
+            until: None,
+            _scratch: scratch,
+        })
+    }
+
+    /// From now on no run goes on after that, whatever time it has otherwise.
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
+    /// The working directory of all runs, as the program sees it: files of a scenario have names relative to it.
+    pub fn directory(&self) -> PathBuf {
+        self.place.work().to_owned()
+    }
+
+    /// What confines the program.
+    pub fn confinement(&self) -> Confinement {
+        self.confinement
+    }
+
+    /// Whether runs come from a run server, as far as is known yet.
+    pub fn is_serving(&self) -> bool {
+        matches!(self.serving, Serving::Allowed { .. })
+    }
+
+    /// Runs the program on the scenario. With shared memory, it can write a trace or counters to it.
+    pub fn run(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+    ) -> Result<Outcome, ExecuteError> {
+        if shared.len() > MAX_NUMBERS {
+            return Err(ExecuteError::TooMuchShared(shared.len()));
+        }
+        let scenario = &*relocated(scenario, self.place.work());
+        let outcome = self.run_somehow(scenario, shared)?;
+        self.is_eager = outcome.stdout.total.max(outcome.stderr.total) >= PIPE_BYTES;
+        Ok(outcome)
+    }
+
+    fn run_somehow(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+    ) -> Result<Outcome, ExecuteError> {
+        let message = self.message(scenario, shared)?;
+        if let Some(outcome) = self.run_served(&message, scenario, shared)? {
+            return Ok(outcome);
+        }
+        // What a run did to the place that it shares with others can make the next one fail, and sandboxes can be
+        // lost: once more, in a fresh one.
+        let before: Vec<Option<Snapshot>> = shared.iter().map(Snapshot::take).collect();
+        match self.run_alone(&message, scenario, shared) {
+            Err(ExecuteError::Run(RunError::Directory { .. }) | ExecuteError::Lost(_)) => {
+                self.cell = None;
+                restore(shared, &before)?;
+                self.run_alone(&message, scenario, shared)
+            }
+            result => result,
+        }
+    }
+
+    fn message(&self, scenario: &Scenario, shared: &[Shared<'_>]) -> Result<Message, RunError> {
+        let mut environment =
+            environment::of_run(&self.settings.environment, scenario, self.place.work());
+        let numbers: Vec<i32> = (0..shared.len() as i32)
+            .map(|index| high_descriptor() - index)
+            .collect();
+        for (shared, number) in shared.iter().zip(&numbers) {
+            environment.push((shared.variable.into(), number.to_string().into()));
+        }
+        let name = scenario.name.as_ref();
+        let name = name.map_or(&*self.settings.argv0, |name| name.as_os_str());
+        let mut arguments: Vec<&OsStr> = vec![name];
+        arguments.extend(scenario.argv.iter().map(|argument| argument.as_os_str()));
+        let directory = self.place.work().join(scenario.directory.as_os_str());
+        let mut message = Message::new(
+            &self.program,
+            &directory,
+            &arguments,
+            &environment,
+            &numbers,
+        )?;
+        message.request.umask = scenario.umask.unwrap_or(UMASK);
+        message.request.closed = u32::from(scenario.closed_stdin)
+            | u32::from(scenario.stdout == Sink::Closed) << 1
+            | u32::from(scenario.stderr == Sink::Closed) << 2;
+        Ok(message)
+    }
+
+    /// The sandbox, with the scenario's files in it.
+    fn prepare(&mut self, scenario: &Scenario) -> Result<&mut Cell, ExecuteError> {
+        let needs_network = scenario.listening.is_some();
+        if needs_network && !matches!(self.confinement, Confinement::Namespaces { .. }) {
+            return Err(ExecuteError::NoNetwork);
+        }
+        if let Some(cell) = &self.cell
+            && needs_network
+            && !cell.has_loopback
+        {
+            self.cell = None;
+        }
+        if self.cell.is_none() {
+            let (place, limits) = (&self.place, self.settings.limits);
+            let init = Init::start(self.confinement, place, limits, needs_network)?;
+            self.cell = Some(Cell {
+                scratch: Scratch::new(&init, &self.place, self.confinement),
+                server: None,
+                init,
+                has_loopback: needs_network,
+                sockets: Sockets::default(),
+            });
+        }
+        self.supply_sockets(scenario)?;
+        let cell = self.cell.as_mut().expect("just made");
+        cell.scratch.prepare(&cell.init, scenario)?;
+        Ok(cell)
+    }
+
+    /// Sees to it that there are sockets for all clients: the sandbox cannot be asked while it runs something.
+    fn supply_sockets(&mut self, scenario: &Scenario) -> Result<(), ExecuteError> {
+        let Some(cell) = &mut self.cell else {
+            return Ok(());
+        };
+        let Some(address) = address_of(scenario, &cell.init)? else {
+            return Ok(());
+        };
+        let count = scenario.streams.len();
+        if cell.sockets.suffice(&address, count) {
+            return Ok(());
+        }
+        self.end_server();
+        match &mut self.cell {
+            Some(cell) => Ok(cell.sockets.fetch(&cell.init, &address, count)?),
+            None => Err(ExecuteError::Lost("a run server could not be ended")),
+        }
+    }
+
+    /// A run by the server; `None` if there is none, or none any more.
+    fn run_served(
+        &mut self,
+        message: &Message,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+    ) -> Result<Option<Outcome>, ExecuteError> {
+        let Serving::Allowed { lost } = self.serving else {
+            return Ok(None);
+        };
+        let bounds = self.bounds();
+        self.prepare(scenario)?;
+        let cell = self.cell.as_mut().expect("just prepared");
+        if cell.server.is_none() {
+            let environment = environment::fixed(&self.settings.environment);
+            cell.server = Server::start(
+                &cell.init,
+                &self.program,
+                self.place.work(),
+                &self.settings.argv0,
+                &environment,
+            )?;
+        }
+        let Some(server) = &cell.server else {
+            self.serving = Serving::Never;
+            return Ok(None);
+        };
+        let before: Vec<Option<Snapshot>> = shared.iter().map(Snapshot::take).collect();
+        let run = Run {
+            init: &cell.init,
+            server: Some(server),
+            message,
+            scenario,
+            shared,
+        };
+        match run.watch(&bounds, &mut cell.sockets) {
+            Ok(finished) => match finished.failed {
+                None => Ok(Some(outcome(finished))),
+                // Started anew it may go better, and will else say why.
+                Some(_) => self.lose_server(lost, shared, &before).map(|()| None),
+            },
+            Err(WatchError::Lost(_)) => self.lose_server(lost, shared, &before).map(|()| None),
+            Err(WatchError::Execute(error)) => Err(error),
+        }
+    }
+
+    /// The server was killed, or does not answer: the run must be repeated without it.
+    fn lose_server(
+        &mut self,
+        lost: u32,
+        shared: &[Shared<'_>],
+        before: &[Option<Snapshot>],
+    ) -> Result<(), ExecuteError> {
+        self.end_server();
+        self.serving = match lost + 1 {
+            MAX_LOST_SERVERS => Serving::Never,
+            lost => Serving::Allowed { lost },
+        };
+        restore(shared, before)
+    }
+
+    fn end_server(&mut self) {
+        if let Some(cell) = &mut self.cell
+            && let Some(server) = cell.server.take()
+            && !server.end(&cell.init)
+        {
+            self.cell = None;
+        }
+    }
+
+    /// A run of a fresh process.
+    fn run_alone(
+        &mut self,
+        message: &Message,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+    ) -> Result<Outcome, ExecuteError> {
+        self.end_server();
+        let bounds = self.bounds();
+        let cell = self.prepare(scenario)?;
+        let run = Run {
+            init: &cell.init,
+            server: None,
+            message,
+            scenario,
+            shared,
+        };
+        match run.watch(&bounds, &mut cell.sockets) {
+            Ok(finished) => match finished.failed {
+                None => Ok(outcome(finished)),
+                Some((step, errno)) => Err(self.failure(step, errno).into()),
+            },
+            Err(WatchError::Lost(how)) => {
+                self.cell = None;
+                Err(ExecuteError::Lost(how))
+            }
+            Err(WatchError::Execute(error)) => Err(error),
+        }
+    }
+
+    fn bounds(&self) -> Bounds {
+        let left = self
+            .until
+            .map(|until| until.saturating_duration_since(Instant::now()));
+        let timeout = self.settings.timeout;
+        Bounds {
+            timeout: left.map_or(timeout, |left| left.min(timeout)),
+            memory: self.settings.memory,
+            processes: self.settings.limits.processes,
+            output: self.settings.output,
+            written: self.settings.written,
+            eager: self.is_eager,
+        }
+    }
+
+    fn failure(&self, step: Step, errno: i32) -> RunError {
+        let launch = Launch {
+            directory: Some(self.directory()),
+            ..Launch::new(&self.program)
+        };
+        let stage = match step {
+            Step::Request | Step::Fork => Stage::Fork,
+            Step::Descriptors => Stage::Descriptors,
+            Step::Directory => Stage::Directory,
+            Step::Execute => Stage::Execute,
+        };
+        stage.error(&launch, errno)
+    }
+}
+
+impl Drop for Executor {
+    /// Ends the server before its sandbox: killed together with it, nobody would wait for it, and its processor time
+    /// would count nowhere.
+    fn drop(&mut self) {
+        self.end_server();
+    }
+}
+
+/// Makes shared memory what it was before a run that must be repeated.
+fn restore(shared: &[Shared<'_>], before: &[Option<Snapshot>]) -> Result<(), ExecuteError> {
+    let mut pairs = shared.iter().zip(before);
+    if pairs.all(|(memory, before)| before.as_ref().is_some_and(|b| b.restore(memory))) {
+        Ok(())
+    } else {
+        Err(ExecuteError::Lost("a run left its trace half written"))
+    }
+}
+
+fn outcome(finished: Finished) -> Outcome {
+    let status = finished.reply.status;
+    Outcome {
+        end: match finished.ended_by_us {
+            Some(end) => end,
+            None if libc::WIFSIGNALED(status) => End::Signal(libc::WTERMSIG(status)),
+            None => End::Exit(libc::WEXITSTATUS(status)),
+        },
+        stdout: finished.stdout,
+        stderr: finished.stderr,
+        duration: finished.duration,
+        cpu: Duration::from_micros(finished.reply.cpu_micros),
+        leftover_processes: finished.reply.leftovers,
+        answers: finished.answers,
+    }
+}
+
+/// What the program must find at its path: itself, with what lies beside it, and its libraries.
+fn readable(program: &Path, settings: &Settings) -> Vec<PathBuf> {
+    let mut readable = settings.readable.clone();
+    for file in [program.to_owned()]
+        .into_iter()
+        .chain(libraries::needed(program))
+    {
+        readable.extend(file.parent().map(Path::to_owned));
+        readable.push(file);
+    }
+    readable.retain(|path| path.exists());
+    readable
+}

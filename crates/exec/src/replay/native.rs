@@ -1,0 +1,408 @@
+//! The plain and the checked build of a program, and what they say about an input.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::execute::{ExecuteError, Later, Settings};
+use crate::finding::{self, Finding, Key, Kind, Problem};
+use crate::minimise::minimise;
+use crate::run::{End, Outcome};
+use crate::sanitizer::{self, Report, Signature, Stacks};
+use parallax_scenario::{Ending, Scenario};
+
+/// How often a problem must be seen, without a miss, to be a finding.
+const TIMES: usize = 3;
+
+/// The builds that findings are seen on.
+#[derive(Debug)]
+pub struct Native {
+    plain: Later,
+    checked: Option<Checked>,
+    /// Runs of either, but for those that only ask for names: what has been asked depends on who else is at work.
+    pub runs: u64,
+    /// CPU time of all runs, and that of the last one of the plain build.
+    pub cpu: Duration,
+    pub last_plain: Duration,
+}
+
+/// The checked build.
+#[derive(Debug)]
+struct Checked {
+    /// Without names in stacks.
+    quick: Later,
+    /// With names.
+    full: Later,
+    /// Names that were asked for, by this one or by those beside it.
+    stacks: Arc<Mutex<Stacks>>,
+}
+
+/// One run of each build.
+#[derive(Debug)]
+struct Look {
+    /// `None` if it was not run.
+    plain: Option<Outcome>,
+    checked: Option<Outcome>,
+    /// Of the checked build.
+    reports: Vec<Report>,
+    problems: Vec<Problem>,
+}
+
+/// Which builds to look at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Builds {
+    plain: bool,
+    checked: bool,
+}
+
+/// What several looks had in common.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Confirmed {
+    /// Seen every time.
+    pub problems: Vec<Problem>,
+    /// Seen once, but not every time: these are no findings.
+    pub flaky: Vec<Problem>,
+    /// Of the first look.
+    pub ending: Ending,
+}
+
+impl Checked {
+    fn new(path: &Path, settings: &Settings) -> Checked {
+        let with = |options| Later::new(path, with_variables(settings, options));
+        Checked {
+            quick: with(sanitizer::quick_environment()),
+            full: with(sanitizer::environment()),
+            stacks: Arc::default(),
+        }
+    }
+
+    fn beside(&self) -> Checked {
+        Checked {
+            quick: self.quick.another(),
+            full: self.full.another(),
+            stacks: Arc::clone(&self.stacks),
+        }
+    }
+
+    fn stacks(&self) -> MutexGuard<'_, Stacks> {
+        self.stacks
+            .lock()
+            .unwrap_or_else(|error| error.into_inner())
+    }
+
+    /// What a run without names reported, with names.
+    fn reports(
+        &mut self,
+        scenario: &Scenario,
+        outcome: &Outcome,
+        cpu: &mut Duration,
+    ) -> Result<Vec<Report>, ExecuteError> {
+        let unnamed = sanitizer::unnamed(&outcome.stderr.bytes);
+        if let Some(known) = self.stacks().name(&unnamed) {
+            return Ok(known);
+        }
+        let again = self.full.run(scenario, &[])?;
+        *cpu += again.cpu;
+        let named = sanitizer::reports(&again.stderr.bytes);
+        let mut stacks = self.stacks();
+        stacks.learn(&unnamed, &named);
+        Ok(stacks.name(&unnamed).unwrap_or(named))
+    }
+}
+
+impl Native {
+    pub fn new(plain: &Path, checked: Option<&Path>, settings: &Settings) -> Native {
+        Native {
+            plain: Later::new(plain, settings.clone()),
+            checked: checked.map(|path| Checked::new(path, settings)),
+            runs: 0,
+            cpu: Duration::ZERO,
+            last_plain: Duration::ZERO,
+        }
+    }
+
+    /// The same builds, to be run at the same time.
+    pub fn beside(&self) -> Native {
+        Native {
+            plain: self.plain.another(),
+            checked: self.checked.as_ref().map(Checked::beside),
+            runs: 0,
+            cpu: Duration::ZERO,
+            last_plain: Duration::ZERO,
+        }
+    }
+
+    /// Runs both builds once.
+    fn look(&mut self, scenario: &Scenario) -> Result<Look, ExecuteError> {
+        let both = Builds {
+            plain: true,
+            checked: true,
+        };
+        self.look_at(scenario, both)
+    }
+
+    fn look_at(&mut self, scenario: &Scenario, builds: Builds) -> Result<Look, ExecuteError> {
+        let mut reports = Vec::new();
+        let checked = match self.run_checked(scenario, builds)? {
+            Some(outcome) => {
+                if let Some(checked) = &mut self.checked {
+                    reports = checked.reports(scenario, &outcome, &mut self.cpu)?;
+                }
+                Some(outcome)
+            }
+            None => None,
+        };
+        let plain = match builds.plain {
+            true => {
+                let outcome = self.plain.run(scenario, &[])?;
+                self.runs += 1;
+                self.cpu += outcome.cpu;
+                self.last_plain = outcome.cpu;
+                Some(outcome)
+            }
+            false => None,
+        };
+        Ok(Look {
+            problems: finding::explained(plain.as_ref(), &reports),
+            plain,
+            checked,
+            reports,
+        })
+    }
+
+    /// Runs the checked build without names, if it is to be looked at.
+    fn run_checked(
+        &mut self,
+        scenario: &Scenario,
+        builds: Builds,
+    ) -> Result<Option<Outcome>, ExecuteError> {
+        let Some(checked) = self.checked.as_mut().filter(|_| builds.checked) else {
+            return Ok(None);
+        };
+        let outcome = checked.quick.run(scenario, &[])?;
+        self.runs += 1;
+        self.cpu += outcome.cpu;
+        Ok(Some(outcome))
+    }
+
+    /// Whether there may be a problem, as far as one run of the checked build can tell, or of the plain one where there
+    /// is no other.
+    pub fn glance(&mut self, scenario: &Scenario) -> Result<bool, ExecuteError> {
+        let checked = self.checked.is_some();
+        let builds = Builds {
+            plain: !checked,
+            checked,
+        };
+        let look = self.look_at(scenario, builds)?;
+        let outcome = look.checked.as_ref().or(look.plain.as_ref());
+        let is_abnormal = outcome.is_some_and(|outcome| !matches!(outcome.end, End::Exit(_)));
+        Ok(is_abnormal || !look.problems.is_empty())
+    }
+
+    /// Looks until it is clear what happens every time; `None` if the first look shows no problem. If it shows nothing
+    /// but what is known, that is not looked at again, and no problem comes back.
+    pub fn confirm(
+        &mut self,
+        scenario: &Scenario,
+        is_known: &dyn Fn(&Problem) -> bool,
+    ) -> Result<Option<Confirmed>, ExecuteError> {
+        let mut first = self.look(scenario)?;
+        if !first.problems.is_empty() && first.problems.iter().all(is_known) {
+            return Ok(Some(Confirmed {
+                problems: Vec::new(),
+                flaky: Vec::new(),
+                ending: first.ending(),
+            }));
+        }
+        first.problems.retain(|problem| !is_known(problem));
+        self.confirm_from(scenario, first)
+    }
+
+    /// As [`Native::confirm`], but that a run takes too long is no problem.
+    pub fn confirm_errors(
+        &mut self,
+        scenario: &Scenario,
+    ) -> Result<Option<Confirmed>, ExecuteError> {
+        let (plain, checked) = (true, false);
+        let only_checked = Builds {
+            plain: false,
+            checked: true,
+        };
+        let mut first = self.look_at(scenario, only_checked)?;
+        let checked_end = first.checked.as_ref().map(|outcome| outcome.end);
+        // The plain one would use up its time just the same.
+        if checked_end != Some(End::Timeout) {
+            first.plain = self.look_at(scenario, Builds { plain, checked })?.plain;
+        }
+        first.problems = finding::explained(first.plain.as_ref(), &first.reports);
+        let is_error = |problem: &Problem| problem.kind != Kind::Timeout;
+        first.problems.retain(is_error);
+        self.confirm_from(scenario, first)
+    }
+
+    /// Looks again, unless there is nothing to be seen.
+    fn confirm_from(
+        &mut self,
+        scenario: &Scenario,
+        first: Look,
+    ) -> Result<Option<Confirmed>, ExecuteError> {
+        if first.problems.is_empty() {
+            return Ok(None);
+        }
+        let builds = showing(&first);
+        let (mut problems, mut flaky) = (first.problems.clone(), Vec::new());
+        for _ in 1..TIMES {
+            let again = self.look_at(scenario, builds)?.problems;
+            let is_there = |problem: &Problem| again.iter().any(|p| p.key() == problem.key());
+            let gone = problems.extract_if(.., |problem| !is_there(problem));
+            flaky.extend(gone);
+            if problems.is_empty() {
+                break;
+            }
+        }
+        Ok(Some(Confirmed {
+            problems,
+            flaky,
+            ending: first.ending(),
+        }))
+    }
+
+    /// Makes the input of a finding smaller, as long as it shows the same problem. A finding whose smaller input was not to be
+    /// confirmed stays as it is.
+    pub fn minimise(
+        &mut self,
+        finding: &mut Finding,
+        seeds: &[Scenario],
+        most_runs: u32,
+        may: &dyn Fn(&Scenario) -> bool,
+    ) -> Result<(), ExecuteError> {
+        let key = &finding.key();
+        let builds = self.needed(&finding.scenario, key)?;
+        let mut known = HashMap::new();
+        let mut judge = |smaller: &Scenario| {
+            if !may(smaller) {
+                return Ok(false);
+            }
+            self.shows(smaller, key, builds, &mut known)
+        };
+        let minimised = minimise(&finding.scenario, seeds, most_runs, &mut judge)?;
+        let confirmed = self.confirm(&minimised.scenario, &|_| false)?;
+        if let Some(Confirmed {
+            problems, ending, ..
+        }) = confirmed
+            && let Some(problem) = problems.into_iter().find(|one| one.key() == *key)
+        {
+            finding.problem = problem;
+            finding.scenario = minimised.scenario;
+            finding.ending = ending;
+        }
+        Ok(())
+    }
+
+    /// Whether a problem is seen. Runs that look alike without names are alike: names are asked for only once.
+    fn shows(
+        &mut self,
+        scenario: &Scenario,
+        key: &Key,
+        builds: Builds,
+        known: &mut HashMap<Glimpse, bool>,
+    ) -> Result<bool, ExecuteError> {
+        let Some(checked) = self.run_checked(scenario, builds)? else {
+            return Ok(self.look_at(scenario, builds)?.shows(key));
+        };
+        let plain = match builds.plain {
+            true => {
+                let only_plain = Builds {
+                    checked: false,
+                    ..builds
+                };
+                self.look_at(scenario, only_plain)?.problems
+            }
+            false => Vec::new(),
+        };
+        let glimpse = Glimpse {
+            reports: sanitizer::signatures(&checked.stderr.bytes),
+            plain: plain.iter().map(Problem::key).collect(),
+        };
+        if glimpse.reports.is_empty() && glimpse.plain.is_empty() {
+            return Ok(false);
+        }
+        if let Some(shows) = known.get(&glimpse) {
+            return Ok(*shows);
+        }
+        let shows = self.look_at(scenario, builds)?.shows(key);
+        known.insert(glimpse, shows);
+        Ok(shows)
+    }
+
+    /// The builds that a problem is seen on: one, if that is enough.
+    fn needed(&mut self, scenario: &Scenario, key: &Key) -> Result<Builds, ExecuteError> {
+        let either = [(true, false), (false, true)];
+        for (plain, checked) in either {
+            let builds = Builds { plain, checked };
+            if self.look_at(scenario, builds)?.shows(key) {
+                return Ok(builds);
+            }
+        }
+        Ok(Builds {
+            plain: true,
+            checked: true,
+        })
+    }
+}
+
+/// What was seen of a problem without names.
+#[derive(PartialEq, Eq, Hash)]
+struct Glimpse {
+    reports: Vec<Signature>,
+    plain: Vec<Key>,
+}
+
+impl Look {
+    /// Whether a problem was seen.
+    fn shows(&self, key: &Key) -> bool {
+        self.problems.iter().any(|problem| problem.key() == *key)
+    }
+
+    /// What the plain program did, with what the checked one reported.
+    fn ending(&self) -> Ending {
+        let outcome = self.plain.as_ref().or(self.checked.as_ref());
+        let mut ending = outcome.map_or_else(Ending::default, finding::ending);
+        ending.sanitizer = self.checked.as_ref().and_then(reported);
+        ending
+    }
+}
+
+/// What sanitizers reported, one line each; `None` if nothing.
+pub(super) fn reported(outcome: &Outcome) -> Option<String> {
+    let reports = sanitizer::reports(&outcome.stderr.bytes);
+    let lines: Vec<_> = reports.into_iter().map(|report| report.message).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+/// The builds that have something to do with what was seen: the others need not be run again, which matters if they
+/// hang until their time is over.
+fn showing(look: &Look) -> Builds {
+    Builds {
+        plain: !finding::problems(look.plain.as_ref(), None).is_empty(),
+        checked: !look.reports.is_empty(),
+    }
+}
+
+/// Settings for runs of checked builds.
+pub(super) fn with_sanitizer_options(settings: &Settings) -> Settings {
+    with_variables(settings, sanitizer::environment())
+}
+
+fn with_variables(settings: &Settings, added: Vec<(String, String)>) -> Settings {
+    let mut environment = settings.environment.clone();
+    let added = added.into_iter();
+    environment.extend(added.map(|(name, value)| (name.into(), value.into())));
+    Settings {
+        environment,
+        ..settings.clone()
+    }
+}

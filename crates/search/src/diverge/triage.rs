@@ -1,0 +1,360 @@
+//! What an input shows when both versions run it natively: the plain builds say what can be seen, the checked ones what is wrong.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use super::interface::Subjects;
+use super::walk::{Both, Version};
+use parallax_exec::compare::{Diff, Difference, Line, Window, compare};
+use parallax_exec::execute::{Later, Settings};
+use parallax_exec::finding::{Kind, Problem};
+use parallax_exec::replay::{Build, ReplayError, Replayer, Seen, Subject};
+use parallax_exec::run::End;
+use parallax_exec::sanitizer::{self, Signature};
+use parallax_scenario::{Ending, Golden, Scenario};
+
+/// What a difference between versions is, the worst first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Class {
+    /// An error that only the new version has.
+    Regression,
+    /// Output or end differ.
+    Difference,
+    /// Both have the error.
+    Both,
+    /// An error that only the old version has.
+    Fixed,
+    /// Nothing that can be seen.
+    Silent,
+}
+
+impl Class {
+    pub fn name(self) -> &'static str {
+        match self {
+            Class::Regression => "regression",
+            Class::Difference => "difference",
+            Class::Both => "both",
+            Class::Fixed => "fixed",
+            Class::Silent => "silent",
+        }
+    }
+}
+
+/// What an input shows.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub class: Class,
+    pub golden: Option<Golden>,
+    pub differences: Vec<Difference>,
+    /// The errors that are in this version only, or in both, as the class says.
+    pub problems: Vec<Problem>,
+    pub endings: Both<Ending>,
+}
+
+/// What makes two errors of different versions the same: lines move.
+type Identity = (Kind, Option<String>);
+
+impl Shown {
+    /// The same for inputs that show the same.
+    pub fn key(&self) -> String {
+        let mut parts: Vec<String> = vec![self.class.name().into()];
+        let problems: BTreeSet<Identity> = self.problems.iter().map(identity).collect();
+        for (kind, function) in problems {
+            parts.push(format!("{} {}", kind.name(), function.unwrap_or_default()));
+        }
+        if self.class == Class::Difference {
+            for difference in &self.differences {
+                parts.push(match difference {
+                    Difference::End { one, other } => format!("{one} > {other}"),
+                    Difference::Stderr(diff) => format!("stderr {}", words_of(diff)),
+                    other => other.part(),
+                });
+            }
+        }
+        parts.extend(self.golden.map(|golden| golden.name().to_owned()));
+        parts.join("|")
+    }
+}
+
+/// What messages say, whatever they quote and however often they say it: the words of each different line that differs.
+fn words_of(diff: &Diff) -> String {
+    let mut lines: BTreeSet<String> = BTreeSet::new();
+    for line in &diff.lines {
+        let (mark, bytes) = match line {
+            Line::Same(_) => continue,
+            Line::One(bytes) => ("-", bytes),
+            Line::Other(bytes) => ("+", bytes),
+        };
+        let text = String::from_utf8_lossy(bytes);
+        let is_word = |word: &&str| word.len() > 2 && word.chars().all(|c| c.is_ascii_lowercase());
+        let mut words = vec![mark];
+        words.extend(text.split_whitespace().filter(is_word));
+        lines.insert(words.join(" "));
+    }
+    Vec::from_iter(lines).join(" ")
+}
+
+fn identity(problem: &Problem) -> Identity {
+    let place = problem.location.as_ref().map(|location| &location.file);
+    let base = place.map(|file| file.rsplit('/').next().unwrap_or(file).to_owned());
+    (problem.kind, problem.functions.first().cloned().or(base))
+}
+
+/// One version's builds.
+struct Side {
+    plain: Replayer,
+    checked: Option<Checked>,
+}
+
+/// The checked build. Names of functions take longer than most runs, so they are asked for once for each stack.
+struct Checked {
+    full: Replayer,
+    quick: Later,
+    known: HashMap<(Vec<Signature>, End), Report>,
+}
+
+/// Errors, and what the sanitizers say about them.
+type Report = (Vec<Problem>, Option<String>);
+
+impl Checked {
+    fn new(subject: Subject, settings: &Settings) -> Result<Checked, ReplayError> {
+        let mut quick = settings.clone();
+        let options = sanitizer::quick_environment().into_iter();
+        let options = options.map(|(name, value)| (name.into(), value.into()));
+        quick.environment.extend(options);
+        Ok(Checked {
+            quick: Later::new(&subject.program, quick),
+            full: Replayer::new(subject, settings)?,
+            known: HashMap::new(),
+        })
+    }
+
+    fn look(&mut self, scenario: &Scenario) -> Result<Report, ReplayError> {
+        let outcome = self.quick.run(scenario, &[])?;
+        let signatures = sanitizer::signatures(&outcome.stderr.bytes);
+        if signatures.is_empty() && matches!(outcome.end, End::Exit(_)) {
+            return Ok((Vec::new(), None));
+        }
+        let key = (signatures, outcome.end);
+        if let Some(known) = self.known.get(&key) {
+            return Ok(known.clone());
+        }
+        let seen = self.full.run(scenario)?;
+        let found = (seen.problems, seen.ending.sanitizer);
+        self.known.insert(key, found.clone());
+        Ok(found)
+    }
+}
+
+/// One version's runs of an input.
+struct Looked {
+    plain: Seen,
+    problems: Vec<Problem>,
+    ending: Ending,
+}
+
+impl Side {
+    fn new(
+        label: &str,
+        plain: &Path,
+        checked: Option<&Path>,
+        settings: &Settings,
+    ) -> Result<Side, ReplayError> {
+        let subject = |build: Build, program: &Path| Subject {
+            label: label.to_owned(),
+            build,
+            program: program.to_owned(),
+        };
+        let checked =
+            checked.map(|program| Checked::new(subject(Build::Checked, program), settings));
+        Ok(Side {
+            plain: Replayer::new(subject(Build::Plain, plain), settings)?,
+            checked: checked.transpose()?,
+        })
+    }
+
+    fn look(&mut self, scenario: &Scenario) -> Result<Looked, ReplayError> {
+        let plain = self.plain.run(scenario)?;
+        let mut ending = plain.ending.clone();
+        let mut problems = plain.problems.clone();
+        if let Some(checked) = &mut self.checked {
+            let (found, said) = checked.look(scenario)?;
+            ending.sanitizer = said;
+            // What the checked build says of an error is more than what the plain one does.
+            if !found.is_empty() {
+                problems.retain(|problem| !matches!(problem.kind, Kind::Crash | Kind::Abort));
+            }
+            for problem in found {
+                if !problems
+                    .iter()
+                    .any(|known| identity(known) == identity(&problem))
+                {
+                    problems.push(problem);
+                }
+            }
+        }
+        Ok(Looked {
+            plain,
+            problems,
+            ending,
+        })
+    }
+}
+
+/// Runs inputs on all builds.
+pub struct Court {
+    sides: Both<Side>,
+    golden: Option<Side>,
+    window: Window,
+    /// Runs of any build.
+    pub runs: u64,
+}
+
+/// Runs of a comparison that lasts longer are still near enough in time.
+const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// What a version is run natively as: plain and checked.
+pub type Builds = (PathBuf, Option<PathBuf>);
+
+impl Court {
+    pub fn new(subjects: &Subjects, settings: &Settings) -> Result<Court, ReplayError> {
+        let builds = |version: Version| {
+            let programs = subjects.programs.get(version);
+            (programs.plain.clone(), programs.checked.clone())
+        };
+        let versions = Both {
+            old: builds(Version::Old),
+            new: builds(Version::New),
+        };
+        Court::of(&versions, subjects.golden.as_ref(), settings)
+    }
+
+    pub fn of(
+        versions: &Both<Builds>,
+        golden: Option<&Builds>,
+        settings: &Settings,
+    ) -> Result<Court, ReplayError> {
+        let side = |label: &str, (plain, checked): &Builds| {
+            Side::new(label, plain, checked.as_deref(), settings)
+        };
+        Ok(Court {
+            sides: Both {
+                old: side("old", &versions.old)?,
+                new: side("new", &versions.new)?,
+            },
+            golden: golden.map(|golden| side("golden", golden)).transpose()?,
+            window: Window::since(WINDOW),
+            runs: 0,
+        })
+    }
+
+    /// Whether the plain builds differ, or one of them has an error.
+    pub fn differ(&mut self, scenario: &Scenario) -> Result<bool, ReplayError> {
+        let old = self.sides.old.plain.run(scenario)?;
+        let new = self.sides.new.plain.run(scenario)?;
+        self.runs += 2;
+        let has_error = !old.problems.is_empty() || !new.problems.is_empty();
+        Ok(has_error || !old.is_like(&new, self.window))
+    }
+
+    /// What an input shows.
+    pub fn judge(&mut self, scenario: &Scenario) -> Result<Shown, ReplayError> {
+        let old = self.sides.old.look(scenario)?;
+        let new = self.sides.new.look(scenario)?;
+        let builds = |side: &Side| 1 + u64::from(side.checked.is_some());
+        self.runs += builds(&self.sides.old) + builds(&self.sides.new);
+        let differences = compare(old.plain.side(), new.plain.side(), self.window);
+        let only = |own: &[Problem], other: &[Problem]| -> Vec<Problem> {
+            let known: BTreeSet<Identity> = other.iter().map(identity).collect();
+            let new = own
+                .iter()
+                .filter(|problem| !known.contains(&identity(problem)));
+            new.cloned().collect()
+        };
+        let (in_new, in_old) = (
+            only(&new.problems, &old.problems),
+            only(&old.problems, &new.problems),
+        );
+        let (mut class, mut problems) = if !in_new.is_empty() {
+            (Class::Regression, in_new)
+        } else if !in_old.is_empty() {
+            (Class::Fixed, in_old)
+        } else if !differences.is_empty() {
+            (Class::Difference, Vec::new())
+        } else if !new.problems.is_empty() {
+            (Class::Both, new.problems.clone())
+        } else {
+            (Class::Silent, Vec::new())
+        };
+        let golden = match (&mut self.golden, class) {
+            // What only the old version does wrong, unseen, does not make right what the new one does.
+            (Some(golden), Class::Fixed) if !differences.is_empty() => {
+                let seen = golden.plain.run(scenario)?;
+                self.runs += 1;
+                let is_like = |other: &Looked| seen.is_like(&other.plain, self.window);
+                let is_worse = is_like(&old) && !is_like(&new);
+                if is_worse {
+                    (class, problems) = (Class::Difference, Vec::new());
+                }
+                is_worse.then_some(Golden::Regression)
+            }
+            (Some(golden), Class::Regression | Class::Difference) => {
+                let seen = golden.look(scenario)?;
+                self.runs += builds(golden);
+                let same = |other: &Looked| {
+                    let set = |list: &[Problem]| list.iter().map(identity).collect::<BTreeSet<_>>();
+                    set(&seen.problems) == set(&other.problems)
+                };
+                let is_like =
+                    |other: &Looked| same(other) && seen.plain.is_like(&other.plain, self.window);
+                // Messages are worded anew all the time.
+                let ends_like = |other: &Looked| {
+                    let all = compare(seen.plain.side(), other.plain.side(), self.window);
+                    let is_message = |one: &Difference| matches!(one, Difference::Stderr(_));
+                    same(other) && all.iter().all(is_message)
+                };
+                Some(match (is_like(&new), is_like(&old)) {
+                    (true, _) => Golden::Intended,
+                    (false, true) => Golden::Regression,
+                    (false, false) => match (ends_like(&new), ends_like(&old)) {
+                        (true, false) => Golden::Intended,
+                        (false, true) => Golden::Regression,
+                        _ => Golden::Unclear,
+                    },
+                })
+            }
+            _ => None,
+        };
+        Ok(Shown {
+            class,
+            golden,
+            differences,
+            problems,
+            endings: Both {
+                old: old.ending,
+                new: new.ending,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parallax_exec::compare::diff;
+
+    #[test]
+    fn a_message_is_the_same_however_often_it_comes_and_whatever_numbers_it_has() {
+        let added = |text: &str| words_of(&diff(b"", text.as_bytes()));
+        let once = added("field: no 2nd value here\n");
+        assert_eq!(added("field: no 3rd value here\n"), once);
+        assert_eq!(
+            added("field: no 2nd value here\nfield: no 7th value here\n"),
+            once
+        );
+        assert_ne!(added("field: no 2nd line here\n"), once);
+        let removed = words_of(&diff(b"field: no 2nd value here\n", b""));
+        assert_ne!(removed, once);
+    }
+}
