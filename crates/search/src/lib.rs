@@ -7,6 +7,7 @@
 pub mod amplify;
 pub mod answers;
 pub mod archive;
+pub mod core;
 pub mod cover;
 pub mod diverge;
 mod edit;
@@ -16,4 +17,5 @@ pub mod journal;
 mod parallel;
 mod question;
 mod runners;
+pub mod sources;
 pub mod worker;

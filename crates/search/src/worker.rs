@@ -104,13 +104,22 @@ impl<'m> Worker<'m> {
             symbolic,
             ..
         } = means;
-        let native = Native::new(&programs.plain, programs.checked.as_deref(), settings);
-        let runners = Runners::new(programs, settings, limits, symbolic)?;
-        Ok(Worker {
+        let runners = Arc::new(Runners::new(programs, settings, limits, symbolic)?);
+        Ok(Worker::on(runners, programs, means, sites))
+    }
+
+    /// One that shares what runs the programs with others.
+    pub(crate) fn on(
+        runners: Arc<Runners>,
+        programs: &Programs,
+        means: Means<'m>,
+        sites: &'m SiteMap,
+    ) -> Worker<'m> {
+        Worker {
+            native: Native::new(&programs.plain, programs.checked.as_deref(), means.settings),
             means,
             sites,
-            runners: Arc::new(runners),
-            native,
+            runners,
             solver: Solver::new(means.solver.clone()),
             earlier: Statistics::default(),
             answers: Arc::default(),
@@ -118,7 +127,7 @@ impl<'m> Worker<'m> {
             until: None,
             runs: 0,
             traced_cpu: Duration::ZERO,
-        })
+        }
     }
 
     /// Another worker, with a solver of its own, that runs the same programs.

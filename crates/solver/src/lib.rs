@@ -44,6 +44,7 @@ pub use statistics::{LayerStatistics, Statistics};
 
 use parallax_expr::Store;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Configuration, back ends, what was learned from earlier paths, and statistics.
 pub struct Solver {
@@ -61,6 +62,11 @@ impl Solver {
     /// [`FIRST_FIXED`] on are those of sources that cannot be changed.
     pub fn path<'p, S: Store>(&self, store: &'p S, names: &'p [u32]) -> Path<'p, S> {
         Path::new(Arc::clone(&self.shared), store, names)
+    }
+
+    /// From now on no query takes longer than until then; later ones are not answered.
+    pub fn end_by(&self, until: Option<Instant>) {
+        *shared::locked(&self.shared.until) = until;
     }
 
     /// What has happened so far.

@@ -52,12 +52,22 @@ impl<'p, S: Store> Path<'p, S> {
     /// Looks for an input that satisfies the first `prefix` constraints and all of `goal`. Without
     /// limits of its own the query has the configuration's.
     pub fn solve(&mut self, prefix: usize, goal: &[Constraint], limits: Option<Limits>) -> Answer {
+        /// Back ends that are asked one after the other, each with its own time.
+        const BACK_ENDS: u32 = 2;
         let start = Instant::now();
+        let mut limits = limits.unwrap_or(self.shared.config.limits);
+        if let Some(until) = *locked(&self.shared.until) {
+            let left = until.saturating_duration_since(start);
+            if left.is_zero() {
+                return Answer::Unknown(Why::Limit);
+            }
+            limits.time = limits.time.min(left / BACK_ENDS);
+        }
         let slice = self.index.slice(&mut self.terms, prefix, goal);
         let query = Query {
             facts: &slice.facts,
             goal: slice.origin.len(),
-            limits: limits.unwrap_or(self.shared.config.limits),
+            limits,
         };
         let own = self.trivial(&query);
         self.shared.spent(Layer::Slicing, start.elapsed());

@@ -8,7 +8,7 @@ use crate::log::Log;
 use crate::smt::Backend;
 use crate::statistics::Statistics;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub(crate) struct Shared {
     pub config: Config,
@@ -18,6 +18,8 @@ pub(crate) struct Shared {
     /// Where queries are written; `None` without a log, or after an error.
     pub log: Mutex<Option<Log>>,
     statistics: Mutex<Statistics>,
+    /// When every query must be over.
+    pub until: Mutex<Option<Instant>>,
 }
 
 impl Shared {
@@ -35,6 +37,7 @@ impl Shared {
             smt: Mutex::new(Backend::new(&config)),
             config,
             statistics: Mutex::new(statistics),
+            until: Mutex::default(),
         }
     }
 

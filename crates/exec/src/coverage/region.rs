@@ -141,6 +141,12 @@ impl CoverageRegion {
 
     /// Counters that have grown since the counts that are given, which are brought up to date.
     pub fn counted_since(&self, before: &mut BTreeMap<u64, Vec<u32>>) -> Vec<Counter> {
+        let counts = self.counts_since(before).into_iter();
+        counts.map(|(counter, _)| counter).collect()
+    }
+
+    /// The same, with how often.
+    pub fn counts_since(&self, before: &mut BTreeMap<u64, Vec<u32>>) -> Vec<(Counter, u32)> {
         let mut grown = Vec::new();
         for (module, entry) in self.snapshot().modules {
             let Entry::Counters(counters) = entry else {
@@ -151,7 +157,7 @@ impl CoverageRegion {
             for (index, (old, new)) in known.iter().zip(&counters).enumerate() {
                 if old != new {
                     let index = index as u32;
-                    grown.push(Counter { module, index });
+                    grown.push((Counter { module, index }, new.wrapping_sub(*old)));
                 }
             }
             *known = counters;

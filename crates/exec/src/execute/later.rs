@@ -1,6 +1,7 @@
 //! An executor that may never be needed.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use super::{ExecuteError, Executor, Settings};
 use crate::run::Outcome;
@@ -13,6 +14,7 @@ pub struct Later {
     program: PathBuf,
     settings: Settings,
     executor: Option<Executor>,
+    until: Option<Instant>,
 }
 
 impl Later {
@@ -21,12 +23,18 @@ impl Later {
             program: program.to_owned(),
             settings,
             executor: None,
+            until: None,
         }
     }
 
     /// Another one for the same program.
     pub fn another(&self) -> Later {
         Later::new(&self.program, self.settings.clone())
+    }
+
+    /// As [`Executor::end_by`].
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.until = until;
     }
 
     /// As [`Executor::run`].
@@ -39,6 +47,7 @@ impl Later {
             Some(executor) => executor,
             none => none.insert(Executor::new(&self.program, self.settings.clone())?),
         };
+        executor.end_by(self.until);
         executor.run(scenario, shared)
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::native::{reported, with_sanitizer_options};
 use crate::compare::{Names, Side, Window, compare};
@@ -110,6 +110,11 @@ impl Replayer {
             counters,
             counts: BTreeMap::new(),
         })
+    }
+
+    /// From now on no run goes on after that, whatever time it has otherwise.
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.executor.end_by(until);
     }
 
     /// What the program is called in a run.

@@ -14,10 +14,11 @@ use super::map::Guide;
 use super::queue::Queue;
 use super::ran::{Blocked, Seen};
 use super::remedies::{Advice, Remedy};
-use super::spelling::{with_options, with_system, with_text};
-use super::{Heuristic, Means, Search, structure, tokens};
+use super::{Heuristic, Means, Search, structure};
 use crate::edit::Edit;
 use crate::explore::frontier::RunId;
+use crate::sources::spelling::{with_options, with_system, with_text};
+use crate::sources::tokens;
 use parallax_scenario::{Bytes, Scenario};
 
 /// Aims beside the target that are gone for at a time.

@@ -21,12 +21,8 @@ mod ran;
 mod remedies;
 mod search;
 mod shape;
-mod spelling;
 mod structure;
 mod survey;
-mod tokens;
-mod variations;
-mod vocabulary;
 mod ways;
 
 use std::time::Instant;
@@ -39,6 +35,7 @@ use crate::explore::slot::{Child, Slot};
 use crate::explore::{Bounds, ExploreError, Programs, Shape};
 use parallax_exec::sites::{ModuleSites, SiteMap};
 
+pub use crate::sources::vocabulary::Vocabulary;
 use aims::Aim;
 pub use counts::{Counts, Seen};
 pub use interface::{
@@ -49,7 +46,6 @@ use ran::Counters;
 use remedies::{Adviser, Facts};
 use search::{Around, Search};
 pub use survey::{Discovery, Extent, Surveyed};
-pub use vocabulary::Vocabulary;
 
 /// The environment variables whose values are input: those that are known, and all that the program asks for.
 pub fn variables(analysis: &Analysis, known: Vec<Vec<u8>>) -> Vec<Vec<u8>> {

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use parallax_abi::Op;
 
-use super::spelling::renamed;
 use crate::edit::{Edit, before, number_at};
 use crate::question::contents;
+use crate::sources::spelling::renamed;
 use crate::worker::Traced;
 use parallax_scenario::{Component, Scenario};
 

@@ -10,12 +10,12 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::variations::{kind, variations};
-use super::vocabulary::Vocabulary;
 use super::{Coverer, Means, Observer, Progress, Reached, Step};
 use crate::edit::Edit;
 use crate::explore::ExploreError;
 use crate::parallel::in_parallel;
+use crate::sources::variations::{kind, variations};
+use crate::sources::vocabulary::Vocabulary;
 use parallax_exec::coverage::Counter;
 use parallax_scenario::Scenario;
 

@@ -3,6 +3,7 @@
 //! Sides of branches that were tried least come first, those in functions that were changed before others.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use parallax_abi::SiteId;
 use parallax_solver::{Constraint, Path};
@@ -37,6 +38,8 @@ type Rank = (u32, bool, u32, u64);
 #[derive(Debug)]
 pub struct Next {
     pub scenario: Scenario,
+    /// The given input that it comes from.
+    pub seed: Arc<Scenario>,
     pub generation: u32,
 }
 
@@ -130,8 +133,8 @@ pub fn advance(
     pushed.max(position)
 }
 
-/// Operations of one place that are asked about, on all paths together; and of one run.
-const MOST_TIMES: u32 = 6;
+/// Operations of one place that are asked about, on all paths that one slot sees; and of one run.
+const MOST_TIMES: u32 = 2;
 const MOST_FAILURES: usize = 64;
 
 /// Operations that were asked whether they fail.

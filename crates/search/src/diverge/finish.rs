@@ -3,13 +3,15 @@
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use super::clusters::{Cluster, distance, join};
-use super::triage::{Class, Shown};
-use super::{DivergeError, Diverger, Observer, Summary};
-use crate::explore::Ended;
 use parallax_exec::minimise::minimise;
 use parallax_exec::replay::ReplayError;
 use parallax_scenario::Scenario;
+
+use super::clusters::{Cluster, distance, join};
+use super::director::{Searching, Slot, lane_names};
+use super::interface::DivergeError;
+use super::summary::{Summary, Yield};
+use super::triage::{Class, Court, Shown};
 
 /// How often something must be seen, without a miss.
 const TIMES: usize = 3;
@@ -19,102 +21,132 @@ const MOST_RUNS: u32 = 120;
 const SHARE: u32 = 5;
 const MOST_TIME: Duration = Duration::from_secs(20);
 
-impl Diverger<'_> {
-    /// How long the search may take, so that what it finds can be made small within the time that was given.
-    pub(super) fn searching(&self) -> Option<Duration> {
-        let time = self.options.explore.time?;
-        Some(time - MOST_TIME.min(time / SHARE))
-    }
+/// How long the search may take, so that what it finds can be made small within the time that was given.
+pub(super) fn searching(time: Option<Duration>) -> Option<Duration> {
+    time.map(|time| time - MOST_TIME.min(time / SHARE))
+}
 
-    /// Whether an input shows the same each time.
-    pub(super) fn is_steady(
-        &mut self,
-        scenario: &Scenario,
-        shown: &Shown,
-    ) -> Result<bool, DivergeError> {
-        let key = shown.key();
-        for _ in 1..TIMES {
-            if self.court.judge(scenario)?.key() != key {
-                return Ok(false);
-            }
+impl Searching<'_, '_, '_> {
+    pub fn finish(mut self, slots: Vec<Slot<'_>>) -> Result<Summary, DivergeError> {
+        if let Some(error) = self.error() {
+            return Err(error);
         }
-        Ok(true)
-    }
-
-    pub(super) fn finish(
-        mut self,
-        ended: Ended,
-        observer: &mut dyn Observer,
-    ) -> Result<Summary, DivergeError> {
         let mut clusters = std::mem::take(&mut self.clusters.list);
         clusters.sort_by_key(Cluster::rank);
-        let end = match self.options.explore.time {
-            Some(time) => self.started + time,
-            None => Instant::now() + MOST_TIME,
+        let left = match self.options.explore.time {
+            Some(time) => time - searching(Some(time)).unwrap_or(time),
+            None => MOST_TIME,
         };
+        let deadline = self.shared.budget.deadline();
+        let end = deadline.unwrap_or_else(Instant::now) + left;
         for cluster in &mut clusters {
-            if observer.stop() || Instant::now() >= end {
+            if self.observer.stop() || Instant::now() >= end {
                 break;
             }
             self.make_small(cluster, end)?;
         }
         let clusters = join([clusters]);
-        let mut silent_places: Vec<_> = self.counts.silent_places.into_iter().collect();
+        let mut silent_places: Vec<_> = std::mem::take(&mut self.counts.silent_places)
+            .into_iter()
+            .collect();
         silent_places.sort_by_key(|(place, count)| (Reverse(*count), place.name));
-        let workers = [&self.workers.old, &self.workers.new];
-        let native: u64 = workers.iter().map(|worker| worker.runs()).sum();
+        let yields = lane_names().into_iter().enumerate().map(|(lane, name)| {
+            let (cost, turns) = self.spent(lane);
+            let (new, found) = self.found[lane];
+            Yield {
+                name,
+                turns,
+                cost,
+                new,
+                found,
+            }
+        });
+        let yields = yields.filter(|one| one.turns > 0).collect();
+        let comparers = slots.iter().filter_map(Slot::comparer);
+        let (mut executions, mut queries, mut equal) = (self.shared.courts.runs(), 0, 0);
+        for comparer in comparers {
+            executions += comparer.workers.old.runs() + comparer.workers.new.runs();
+            queries += comparer.solver.statistics().queries;
+            equal += comparer.equals.proved as u64;
+        }
+        let changed = self.changed();
+        let ended = self.ended();
+        let avoided = self.avoided();
+        let counts = self.counts;
         Ok(Summary {
             ended,
             clusters,
-            divergences: self.counts.divergences,
-            silent: self.counts.silent,
+            divergences: counts.divergences,
+            silent: counts.silent,
             silent_places,
-            replayed: self.counts.replayed,
-            together: self.counts.together,
+            replayed: counts.replayed,
+            together: counts.together,
             scenarios: self.options.seeds.len() as u64,
-            paths: self.paths.len() as u64,
-            runs: self.counts.runs,
-            executions: native + self.court.runs,
-            queries: self.solver.statistics().queries,
-            undecided: self.counts.undecided,
-            proved_equal: self.equals.proved as u64,
-            left_out: self.counts.left_out,
-            cut: self.counts.cut,
-            flaky: self.counts.flaky,
-            changed: self.versions.correspondence.changed.clone(),
-            losses: self.counts.losses,
-            cost: self.counts.cost,
+            paths: counts.paths,
+            inputs: counts.inputs,
+            yields,
+            avoided,
+            runs: counts.runs,
+            executions: executions + 2 * counts.inputs,
+            queries,
+            undecided: counts.undecided,
+            proved_equal: equal,
+            left_out: counts.left_out,
+            cut: counts.cut,
+            flaky: counts.flaky,
+            changed,
+            losses: counts.losses,
+            cost: counts.cost,
             time: self.started.elapsed(),
         })
     }
 
     /// Looks for a smaller input that shows the same, as long as there is time.
-    fn make_small(&mut self, cluster: &mut Cluster, end: Instant) -> Result<(), DivergeError> {
+    fn make_small(&self, cluster: &mut Cluster, end: Instant) -> Result<(), DivergeError> {
+        // Each try would take its full time.
+        if cluster.shown.has_limit() {
+            return Ok(());
+        }
         let key = cluster.shown.key();
         let needs_checks = cluster.class() != Class::Difference;
         let shape = &self.options.explore.shape;
-        let court = &mut self.court;
-        let mut judge = |smaller: &Scenario| -> Result<bool, ReplayError> {
-            if Instant::now() >= end || !shape.accepts(smaller) {
-                return Ok(false);
-            }
-            // The plain builds are ten times as fast.
-            if !needs_checks && !court.differ(smaller)? {
-                return Ok(false);
-            }
-            Ok(court.judge(smaller)?.key() == key)
-        };
         let seeds = &self.options.seeds;
-        let smaller = minimise(&cluster.scenario, seeds, MOST_RUNS, &mut judge)?;
-        if smaller.scenario != cluster.scenario {
-            let shown = self.court.judge(&smaller.scenario)?;
-            if shown.key() == key && self.is_steady(&smaller.scenario, &shown)? {
-                let seed = self.nearest_seed(&smaller.scenario);
-                cluster.distance = distance(&seed, &smaller.scenario);
-                cluster.scenario = smaller.scenario;
-                cluster.shown = shown;
+        let made = self.shared.courts.with(Some(end), |court| {
+            let mut judge = |smaller: &Scenario| -> Result<bool, ReplayError> {
+                if Instant::now() >= end || !shape.accepts(smaller) {
+                    return Ok(false);
+                }
+                // The plain builds are ten times as fast.
+                if !needs_checks && !court.differ(smaller)? {
+                    return Ok(false);
+                }
+                Ok(court.judge(smaller)?.key() == key)
+            };
+            let smaller = minimise(&cluster.scenario, seeds, MOST_RUNS, &mut judge)?.scenario;
+            if smaller == cluster.scenario {
+                return Ok(None);
             }
+            let shown = court.judge(&smaller)?;
+            let is_steady = shown.key() == key && is_steady(court, &smaller, &shown)?;
+            Ok((is_steady && Instant::now() < end).then_some((smaller, shown)))
+        })?;
+        if let Some((smaller, shown)) = made {
+            let nearest = seeds.iter().map(|seed| distance(seed, &smaller)).min();
+            cluster.distance = nearest.unwrap_or(cluster.distance);
+            cluster.scenario = smaller;
+            cluster.shown = shown;
         }
         Ok(())
     }
+}
+
+/// Whether an input shows the same each time.
+fn is_steady(court: &mut Court, scenario: &Scenario, shown: &Shown) -> Result<bool, ReplayError> {
+    let key = shown.key();
+    for _ in 1..TIMES {
+        if court.judge(scenario)?.key() != key {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -1,8 +1,8 @@
-//! The scenarios that a comparison starts from: many tests, one budget.
+//! The inputs that a comparison starts from: many tests, one budget.
 //!
-//! All of them are run on both versions before anything is asked, for a test that the patch breaks needs no question. Then
-//! they take turns, a few questions each: those first that come to changed conditions that no test before them came
-//! to. So a long test does not use up what the others are to have, and which tests come first matters little.
+//! Each is traced on both versions; then they take turns, a few questions each: those first that come to changed conditions that
+//! no test before them came to. So a long test does not use up what the others are to have, and which tests come first
+//! matters little.
 //!
 //! An input that was made to go another way at a changed condition, and after which the versions are still together, is asked about
 //! like a test if it comes to changed conditions that nothing came to before: of several that are connected by `&&`, each
@@ -11,27 +11,32 @@
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use super::interface::Observer;
+use super::comparer::Comparer;
+use super::interface::{DivergeError, Phase};
+use super::visits::MOST_DECISIONS;
 use super::walk::{Parting, Walk};
-use super::{DivergeError, Diverger, Phase, numerals, visits::MOST_DECISIONS};
 use parallax_scenario::Scenario;
 
-/// Questions of one scenario that are asked in one turn.
+/// Questions of one input that are asked in one turn.
 const TURN: usize = 16;
 /// Steps from a test that are asked about like it.
 const DEEPEST: u32 = 8;
-/// Numbers of one scenario that are tried in one turn.
-const NUMBERS: usize = 16;
 
-/// A scenario of which there is something left to ask.
+/// An input that is to be traced.
+#[derive(Debug)]
+pub(super) struct Given {
+    /// Which of those that were given; `None` for one that a source made.
+    pub index: Option<usize>,
+    pub scenario: Arc<Scenario>,
+    /// What it was made from, and in how many steps.
+    pub seed: Arc<Scenario>,
+    pub generation: u32,
+}
+
+/// An input of which there is something left to ask.
 #[derive(Debug)]
 pub(super) struct Pending {
-    /// Which of those that were given; `None` for an input that was made.
-    index: Option<usize>,
-    scenario: Arc<Scenario>,
-    /// What it was made from, and in how many steps.
-    seed: Arc<Scenario>,
-    generation: u32,
+    given: Given,
     /// Questions that were asked.
     cursor: usize,
     /// What its questions are about.
@@ -40,87 +45,71 @@ pub(super) struct Pending {
     parts: bool,
 }
 
-/// A scenario of which other numbers are tried.
-#[derive(Debug)]
-pub(super) struct Numbers {
-    seed: Arc<Scenario>,
-    /// What is left of them, once it is known.
-    variants: Option<VecDeque<Scenario>>,
-}
-
-impl Diverger<'_> {
-    /// Runs all scenarios that were given; what there is to ask about them waits.
-    pub(super) fn begin(&mut self, observer: &mut dyn Observer) -> Result<(), DivergeError> {
-        let mut pending = Vec::new();
-        for (index, seed) in self.options.seeds.iter().enumerate() {
-            if self.is_over(observer).is_some() {
-                break;
+impl Comparer<'_> {
+    /// Traces the next input; what there is to ask about it waits.
+    pub(super) fn begin_next(&mut self) -> Result<(), DivergeError> {
+        let Some(given) = self.given.pop_front() else {
+            return Ok(());
+        };
+        let met = self.meet((*given.scenario).clone(), &given.seed, Phase::Given, None);
+        let walk = match (met, given.index) {
+            (Ok(Some((_, _, walk))), _) => walk,
+            (Ok(None), index) => {
+                self.counts.settled.extend(index);
+                return Ok(());
             }
-            if !self.known.insert(seed.clone()) {
-                observer.settled(index);
-                continue;
+            // One of many that cannot be laid out here is no reason to do without the others.
+            (Err(error), Some(index)) if self.options.seeds.len() > 1 => {
+                self.counts.left.push((index, error.to_string()));
+                self.counts.settled.push(index);
+                return Ok(());
             }
-            let seed = Arc::new(seed.clone());
-            let met = self.meet((*seed).clone(), &seed, Phase::Given, None, observer);
-            let met = match met {
-                // One of many that cannot be laid out here is no reason to do without the others.
-                Err(error) if self.options.seeds.len() > 1 => {
-                    observer.left_out(index, &error);
-                    None
-                }
-                met => met?,
-            };
-            let Some((_, _, walk)) = met else {
-                observer.settled(index);
-                continue;
-            };
-            pending.push(Pending {
-                index: Some(index),
-                scenario: Arc::clone(&seed),
-                seed,
-                generation: 0,
-                cursor: 0,
-                places: places(&walk),
-                parts: walk.parting.is_some(),
-            });
+            (Err(error), _) => return Err(error),
+        };
+        let places = places(&walk);
+        // One that a source made is worth asking about if it comes to something new.
+        let is_new = places.iter().any(|place| !self.places.contains(place));
+        if given.index.is_none() && !is_new {
+            return Ok(());
         }
-        let places = pending.iter().flat_map(|pending| &pending.places);
-        self.places = places.copied().collect();
-        self.pending = in_order(pending);
-        let numbers = self.pending.iter().map(|pending| Numbers {
-            seed: Arc::clone(&pending.scenario),
-            variants: None,
+        self.places.extend(places.iter().copied());
+        self.pending.push_back(Pending {
+            given,
+            cursor: 0,
+            places,
+            parts: walk.parting.is_some(),
         });
-        self.numbers = numbers.collect();
+        if self.given.is_empty() {
+            let pending = std::mem::take(&mut self.pending);
+            self.pending = in_order(pending.into());
+        }
         Ok(())
     }
 
-    /// One turn of the scenario that has waited longest.
-    pub(super) fn take_turn(&mut self, observer: &mut dyn Observer) -> Result<(), DivergeError> {
+    /// One turn of the input that has waited longest.
+    pub(super) fn take_turn(&mut self) -> Result<(), DivergeError> {
         let Some(mut pending) = self.pending.pop_front() else {
             return Ok(());
         };
-        let before = self.counts.runs;
-        let seed = Arc::clone(&pending.seed);
-        let generation = pending.generation;
-        let pair = self.trace((*pending.scenario).clone())?;
+        let seed = Arc::clone(&pending.given.seed);
+        let generation = pending.given.generation;
+        let pair = self.trace((*pending.given.scenario).clone())?;
         let (lockstep, walk) = self.compare(&pair);
         let from = pending.cursor.min(walk.questions.len());
         let until = (from + TURN).min(walk.questions.len());
         let questions = &walk.questions[from..until];
-        self.pursue(&pair, &lockstep, questions, generation, &seed, observer)?;
-        if pending.cursor == 0 && self.is_over(observer).is_none() {
-            self.go_beyond(&pair, together(&walk), generation, &seed, observer)?;
+        self.pursue(&pair, &lockstep, questions, generation, &seed)?;
+        if pending.cursor == 0 && !self.is_over() {
+            self.go_beyond(&pair, together(&walk), generation, &seed)?;
         }
         pending.cursor = until;
         if until < walk.questions.len() {
             self.pending.push_back(pending);
-        } else if let Some(index) = pending.index
-            && self.is_over(observer).is_none()
+        } else if let Some(index) = pending.given.index
+            && !self.is_over()
         {
-            observer.settled(index);
+            self.counts.settled.push(index);
         }
-        self.counts.concolic += self.counts.runs - before;
         Ok(())
     }
 
@@ -136,45 +125,17 @@ impl Diverger<'_> {
         places.retain(|place| self.places.insert(*place));
         if generation <= DEEPEST && !places.is_empty() && walk.parting.is_none() {
             self.pending.push_front(Pending {
-                index: None,
-                scenario: Arc::new(scenario),
-                seed: Arc::clone(seed),
-                generation,
+                given: Given {
+                    index: None,
+                    scenario: Arc::new(scenario),
+                    seed: Arc::clone(seed),
+                    generation,
+                },
                 cursor: 0,
                 places,
                 parts: false,
             });
         }
-    }
-
-    /// Some other numbers of the scenario that has waited longest.
-    pub(super) fn take_numbers(&mut self, observer: &mut dyn Observer) -> Result<(), DivergeError> {
-        let Some(Numbers { seed, variants }) = self.numbers.pop_front() else {
-            return Ok(());
-        };
-        let before = self.counts.runs;
-        let mut variants = variants.unwrap_or_else(|| numerals::variants(&seed).into());
-        for _ in 0..NUMBERS {
-            let Some(variant) = variants.pop_front() else {
-                break;
-            };
-            let is_new =
-                self.options.explore.shape.accepts(&variant) && self.known.insert(variant.clone());
-            if is_new && self.court.differ(&variant)? {
-                self.meet(variant, &seed, Phase::Numbers, None, observer)?;
-            }
-            self.tell(Phase::Numbers, observer);
-            if self.is_over(observer).is_some() {
-                break;
-            }
-        }
-        if !variants.is_empty() {
-            let variants = Some(variants);
-            self.numbers.push_back(Numbers { seed, variants });
-        }
-        // Runs that are not traced cost far less.
-        self.counts.numbers += self.counts.runs - before + NUMBERS as u64 / 4;
-        Ok(())
     }
 
     /// Runs an input on both versions, asks where they could part, and runs what comes of that. What else both could do together is
@@ -184,16 +145,14 @@ impl Diverger<'_> {
         scenario: Scenario,
         seed: &Arc<Scenario>,
         generation: u32,
-        observer: &mut dyn Observer,
     ) -> Result<(), DivergeError> {
-        let met = self.meet(scenario, seed, Phase::Common, None, observer)?;
+        let met = self.meet(scenario, seed, Phase::Common, None)?;
         let Some((pair, lockstep, walk)) = met else {
             return Ok(());
         };
-        let questions = &walk.questions;
-        self.pursue(&pair, &lockstep, questions, generation, seed, observer)?;
-        if self.is_over(observer).is_none() {
-            self.go_beyond(&pair, together(&walk), generation, seed, observer)?;
+        self.pursue(&pair, &lockstep, &walk.questions, generation, seed)?;
+        if !self.is_over() {
+            self.go_beyond(&pair, together(&walk), generation, seed)?;
         }
         Ok(())
     }
@@ -241,10 +200,12 @@ mod tests {
         };
         let scenario = Arc::new(scenario);
         Pending {
-            index: None,
-            seed: Arc::clone(&scenario),
-            scenario,
-            generation: 0,
+            given: Given {
+                index: None,
+                seed: Arc::clone(&scenario),
+                scenario,
+                generation: 0,
+            },
             cursor: 0,
             places: places.iter().copied().collect(),
             parts,
@@ -263,7 +224,7 @@ mod tests {
         ]);
         let names: Vec<String> = order
             .iter()
-            .map(|one| String::from_utf8_lossy(&one.scenario.argv[0]).into_owned())
+            .map(|one| String::from_utf8_lossy(&one.given.scenario.argv[0]).into_owned())
             .collect();
         assert_eq!(names, ["three", "other", "parts", "one", "again", "none"]);
     }

@@ -1,11 +1,10 @@
 //! What a comparison of two versions is given, and what it gives back.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::clusters::{self, Cluster};
-use super::walk::{Both, Place};
+use super::clusters::Cluster;
+use super::walk::Both;
 use crate::explore;
 use parallax_exec::replay::ReplayError;
 use parallax_scenario::Scenario;
@@ -15,6 +14,8 @@ use parallax_scenario::Scenario;
 pub struct Options {
     /// Scenarios to start from.
     pub seeds: Vec<Scenario>,
+    /// Whether only these are run natively and judged, and nothing is made of them.
+    pub only_given: bool,
     /// Everything that an exploration is given, too; its budget is that of the whole comparison.
     pub explore: explore::Options,
 }
@@ -27,6 +28,15 @@ pub struct Subjects {
     pub golden: Option<(PathBuf, Option<PathBuf>)>,
 }
 
+/// The programs as they were built.
+#[derive(Clone, Debug)]
+pub struct Natives {
+    pub old: PathBuf,
+    pub new: PathBuf,
+    /// A version that is known to be right.
+    pub golden: Option<PathBuf>,
+}
+
 /// Why a comparison could not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum DivergeError {
@@ -34,6 +44,17 @@ pub enum DivergeError {
     Explore(#[from] explore::ExploreError),
     #[error(transparent)]
     Replay(#[from] ReplayError),
+}
+
+impl DivergeError {
+    /// Whether it is only this input that cannot be run.
+    pub fn is_about_the_input(&self) -> bool {
+        match self {
+            DivergeError::Explore(error) => error.is_about_the_input(),
+            DivergeError::Replay(ReplayError::Execute(error)) => explore::is_about_the_input(error),
+            DivergeError::Replay(ReplayError::Shared(_)) => false,
+        }
+    }
 }
 
 /// Who watches.
@@ -44,7 +65,7 @@ pub trait Observer {
     /// One of the scenarios that were given, by number, has been compared on: everything about it was asked.
     fn settled(&mut self, _seed: usize) {}
     /// One of them cannot be run.
-    fn left_out(&mut self, _seed: usize, _error: &DivergeError) {}
+    fn left_out(&mut self, _seed: usize, _why: &dyn std::fmt::Display) {}
     /// Whether to end now.
     fn stop(&self) -> bool;
 }
@@ -53,6 +74,8 @@ pub trait Observer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     pub phase: Phase,
+    /// Inputs that were run natively on both versions.
+    pub inputs: u64,
     /// Traced runs of either version.
     pub runs: u64,
     /// Inputs on which the versions go different ways.
@@ -69,72 +92,42 @@ pub enum Phase {
     /// Inputs that the comparison was given.
     #[default]
     Given,
+    /// Other options and words.
+    Words,
+    /// Other surroundings: files, streams, environment.
+    World,
+    /// Other contents of what is read.
+    Data,
+    /// Other numbers.
+    Numbers,
+    /// Random changes, guided by coverage.
+    Mutate,
     /// Where the versions could have parted is asked about.
     Concolic,
     /// What the new version does after they have parted.
     Bounded,
     /// Other paths that both take together.
     Common,
-    /// Other numbers in the inputs that the comparison was given.
-    Numbers,
 }
 
 impl Phase {
     pub fn name(self) -> &'static str {
         match self {
             Phase::Given => "given",
+            Phase::Words => "words",
+            Phase::World => "world",
+            Phase::Data => "data",
+            Phase::Numbers => "numbers",
+            Phase::Mutate => "mutate",
             Phase::Concolic => "concolic",
             Phase::Bounded => "bounded",
             Phase::Common => "common",
-            Phase::Numbers => "numbers",
         }
     }
 }
 
 /// Why it ended.
 pub use crate::explore::Ended;
-
-/// What came out.
-#[derive(Clone, Debug)]
-pub struct Summary {
-    pub ended: Ended,
-    /// What inputs showed, the worst first.
-    pub clusters: Vec<Cluster>,
-    /// Inputs by phase: those on which the versions went different ways.
-    pub divergences: BTreeMap<Phase, u64>,
-    /// Of these, how many showed nothing.
-    pub silent: u64,
-    /// Where these parted, most often first.
-    pub silent_places: Vec<(Place, u64)>,
-    /// Divergent inputs that were run natively: all of them.
-    pub replayed: u64,
-    /// Inputs that were to part the versions and did not.
-    pub together: u64,
-    /// Scenarios that were given.
-    pub scenarios: u64,
-    /// Different paths on which the versions were compared.
-    pub paths: u64,
-    /// Traced runs.
-    pub runs: u64,
-    /// Runs of any build.
-    pub executions: u64,
-    pub queries: u64,
-    /// Questions that could not be decided.
-    pub undecided: u64,
-    /// Conditions that differ in their form only.
-    pub proved_equal: u64,
-    /// Times that a condition was not asked about because it had been often enough on the same path.
-    pub left_out: u64,
-    /// Runs of which only the first decisions were looked at.
-    pub cut: u64,
-    /// What was seen but not each time.
-    pub flaky: u64,
-    /// Functions whose code is not the same.
-    pub changed: Vec<String>,
-    pub losses: BTreeMap<String, u64>,
-    pub cost: Cost,
-    pub time: Duration,
-}
 
 /// CPU time, that of the programs included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -143,59 +136,4 @@ pub struct Cost {
     pub one: Duration,
     /// Of tracing both on the same inputs and bringing them side by side.
     pub both: Duration,
-}
-
-impl Summary {
-    /// What comparisons of the same versions came to together; `None` of none.
-    pub fn join(list: Vec<Summary>) -> Option<Summary> {
-        let mut rest = list.into_iter();
-        let mut sum = rest.next()?;
-        let mut clusters = vec![std::mem::take(&mut sum.clusters)];
-        let mut places: BTreeMap<u64, (Place, u64)> = BTreeMap::new();
-        let mut silent = std::mem::take(&mut sum.silent_places);
-        for one in rest {
-            sum.ended = lesser(sum.ended, one.ended);
-            clusters.push(one.clusters);
-            for (phase, count) in one.divergences {
-                *sum.divergences.entry(phase).or_default() += count;
-            }
-            silent.extend(one.silent_places);
-            sum.silent += one.silent;
-            sum.replayed += one.replayed;
-            sum.together += one.together;
-            sum.scenarios += one.scenarios;
-            sum.paths += one.paths;
-            sum.runs += one.runs;
-            sum.executions += one.executions;
-            sum.queries += one.queries;
-            sum.undecided += one.undecided;
-            sum.proved_equal += one.proved_equal;
-            sum.left_out += one.left_out;
-            sum.cut += one.cut;
-            sum.flaky += one.flaky;
-            for (name, count) in one.losses {
-                *sum.losses.entry(name).or_default() += count;
-            }
-            sum.cost.one += one.cost.one;
-            sum.cost.both += one.cost.both;
-            sum.time = sum.time.max(one.time);
-        }
-        for (place, count) in silent {
-            places.entry(place.name).or_insert((place, 0)).1 += count;
-        }
-        sum.silent_places = places.into_values().collect();
-        sum.silent_places
-            .sort_by_key(|(place, count)| (std::cmp::Reverse(*count), place.name));
-        sum.clusters = clusters::join(clusters);
-        Some(sum)
-    }
-}
-
-/// How two comparisons ended together: exhausted only if both were.
-fn lesser(one: Ended, other: Ended) -> Ended {
-    let order = [Ended::Stopped, Ended::Time, Ended::Runs];
-    let mut first = order.into_iter();
-    first
-        .find(|end| [one, other].contains(end))
-        .unwrap_or(Ended::Exhausted)
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 use parallax_solver::{Answer, Constraint};
 
 use super::common::{self, Next};
-use super::interface::{Observer, Phase};
+use super::comparer::Comparer;
+use super::interface::{DivergeError, Phase};
 use super::lockstep::{Lockstep, Pair, Reply, changed};
 use super::walk::{Place, Question};
-use super::{DivergeError, Diverger};
 use crate::worker::Sources;
 use parallax_scenario::Scenario;
 use parallax_trace::sensitive;
 
-impl Diverger<'_> {
+impl Comparer<'_> {
     /// Asks questions of a walk, in its order, and runs what comes of them.
     pub(super) fn pursue(
         &mut self,
@@ -22,14 +22,13 @@ impl Diverger<'_> {
         questions: &[Question],
         generation: u32,
         seed: &Arc<Scenario>,
-        observer: &mut dyn Observer,
     ) -> Result<(), DivergeError> {
-        for (place, made) in self.ask(pair, lockstep, questions, observer) {
-            let met = self.meet(made, seed, Phase::Concolic, Some(place), observer)?;
+        for (place, made) in self.ask(pair, lockstep, questions) {
+            let met = self.meet(made, seed, Phase::Concolic, Some(place))?;
             if let Some((pair, _, walk)) = met {
                 self.derive(pair.scenario, seed, &walk, generation + 1);
             }
-            if self.is_over(observer).is_some() {
+            if self.is_over() {
                 break;
             }
         }
@@ -44,12 +43,11 @@ impl Diverger<'_> {
         most: usize,
         generation: u32,
         seed: &Arc<Scenario>,
-        observer: &mut dyn Observer,
     ) -> Result<(), DivergeError> {
-        self.offer(pair, most, generation + 1);
+        self.offer(pair, most, generation + 1, seed);
         for made in self.ask_for_failures(pair) {
-            self.meet(made, seed, Phase::Concolic, None, observer)?;
-            if self.is_over(observer).is_some() {
+            self.meet(made, seed, Phase::Concolic, None)?;
+            if self.is_over() {
                 break;
             }
         }
@@ -65,13 +63,17 @@ impl Diverger<'_> {
         let sites = self.versions.sites.new;
         let mut made = Vec::new();
         let mut pushed = 0;
+        let limits = self.limits();
         for operation in failures {
+            if self.shared.budget.is_over() {
+                break;
+            }
             pushed = common::advance(&mut path, pushed, run, sites, operation.position);
             let Some(condition) = sensitive::condition(path.expressions(), &operation) else {
                 continue;
             };
             for label in condition.near.into_iter().chain([condition.any]) {
-                match path.solve(path.len(), &[Constraint::is(label, true)], None) {
+                match path.solve(path.len(), &[Constraint::is(label, true)], Some(limits)) {
                     Answer::Sat(model) => {
                         let scenario = changed(&pair.scenario, &model, &self.components);
                         let may = |one: &Scenario| self.options.explore.shape.accepts(one);
@@ -83,7 +85,7 @@ impl Diverger<'_> {
                 }
             }
         }
-        made.retain(|scenario| self.known.insert(scenario.clone()));
+        made.retain(|scenario| self.is_new(scenario));
         made
     }
 
@@ -102,14 +104,12 @@ impl Diverger<'_> {
         pair: &Pair,
         lockstep: &Lockstep,
         questions: &[Question],
-        observer: &dyn Observer,
     ) -> Vec<(Place, Scenario)> {
         let mut made = Vec::new();
         let mut undecided = 0;
         let mut asker = lockstep.asker(pair, &self.solver);
         for question in questions {
-            let is_late = self.searching().is_some_and(|time| self.elapsed() >= time);
-            if is_late || observer.stop() {
+            if self.shared.budget.is_over() {
                 break;
             }
             match asker.ask(question, &mut self.equals) {
@@ -126,35 +126,42 @@ impl Diverger<'_> {
             }
         }
         self.counts.undecided += undecided;
-        made.retain(|(_, scenario)| self.known.insert(scenario.clone()));
+        made.retain(|(_, scenario)| self.is_new(scenario));
         made
     }
 
     /// Offers other paths of a run, as far as both versions went together.
-    fn offer(&mut self, pair: &Pair, most: usize, generation: u32) {
+    fn offer(&mut self, pair: &Pair, most: usize, generation: u32, seed: &Arc<Scenario>) {
         let (run, sites) = (&pair.runs.new, self.versions.sites.new);
         let ways = self.frontier.ways(run, sites, &self.changed, most);
         let names = self.solver_names(&run.sources);
         let mut path = self.solver.path(&run.trace, &names);
-        let mut pushed = 0;
+        let (mut pushed, mut undecided) = (0, 0);
+        let mut made = Vec::new();
         for way in ways {
+            if self.shared.budget.is_over() {
+                break;
+            }
             pushed = common::advance(&mut path, pushed, run, sites, way.position);
-            match path.solve(path.len(), &way.goal, None) {
+            match path.solve(path.len(), &way.goal, Some(self.limits())) {
                 Answer::Sat(model) => {
                     let scenario = changed(&pair.scenario, &model, &self.components);
-                    if let Some(scenario) = scenario
-                        && self.options.explore.shape.accepts(&scenario)
-                        && self.known.insert(scenario.clone())
-                    {
-                        let next = Next {
-                            scenario,
-                            generation,
-                        };
-                        self.frontier.offer(&way, next);
-                    }
+                    made.extend(scenario.map(|scenario| (way, scenario)));
                 }
                 Answer::Unsat(_) => {}
-                Answer::Unknown(_) => self.counts.undecided += 1,
+                Answer::Unknown(_) => undecided += 1,
+            }
+        }
+        drop(path);
+        self.counts.undecided += undecided;
+        for (way, scenario) in made {
+            if self.options.explore.shape.accepts(&scenario) && self.is_new(&scenario) {
+                let next = Next {
+                    scenario,
+                    seed: Arc::clone(seed),
+                    generation,
+                };
+                self.frontier.offer(&way, next);
             }
         }
     }

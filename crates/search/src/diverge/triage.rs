@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::{Duration, Instant};
 
-use super::interface::Subjects;
+use super::interface::{Natives, Subjects};
 use super::walk::{Both, Version};
 use parallax_exec::compare::{Diff, Difference, Line, Window, compare};
 use parallax_exec::execute::{Later, Settings};
@@ -52,6 +53,14 @@ pub struct Shown {
     pub endings: Both<Ending>,
 }
 
+impl Shown {
+    /// Whether a run of either version had to be ended: it took its full time already, and is not repeated.
+    pub fn has_limit(&self) -> bool {
+        let is_ended = |ending: &Ending| ending.exit.is_none() && ending.signal.is_none();
+        is_ended(&self.endings.old) || is_ended(&self.endings.new)
+    }
+}
+
 /// What makes two errors of different versions the same: lines move.
 type Identity = (Kind, Option<String>);
 
@@ -78,7 +87,7 @@ impl Shown {
 }
 
 /// What messages say, whatever they quote and however often they say it: the words of each different line that differs.
-fn words_of(diff: &Diff) -> String {
+pub(super) fn words_of(diff: &Diff) -> String {
     let mut lines: BTreeSet<String> = BTreeSet::new();
     for line in &diff.lines {
         let (mark, bytes) = match line {
@@ -174,11 +183,21 @@ impl Side {
         })
     }
 
+    fn end_by(&mut self, until: Option<Instant>) {
+        self.plain.end_by(until);
+        if let Some(checked) = &mut self.checked {
+            checked.full.end_by(until);
+            checked.quick.end_by(until);
+        }
+    }
+
     fn look(&mut self, scenario: &Scenario) -> Result<Looked, ReplayError> {
         let plain = self.plain.run(scenario)?;
         let mut ending = plain.ending.clone();
         let mut problems = plain.problems.clone();
-        if let Some(checked) = &mut self.checked {
+        // What does not end does not end with sanitizers either, and would take its full time once more.
+        let hangs = plain.end == End::Timeout;
+        if let Some(checked) = self.checked.as_mut().filter(|_| !hangs) {
             let (found, said) = checked.look(scenario)?;
             ending.sanitizer = said;
             // What the checked build says of an error is more than what the plain one does.
@@ -207,6 +226,8 @@ pub struct Court {
     sides: Both<Side>,
     golden: Option<Side>,
     window: Window,
+    /// Whether it was made when there were builds with sanitizers, if there are any to come.
+    is_late: bool,
     /// Runs of any build.
     pub runs: u64,
 }
@@ -245,8 +266,18 @@ impl Court {
             },
             golden: golden.map(|golden| side("golden", golden)).transpose()?,
             window: Window::since(WINDOW),
+            is_late: true,
             runs: 0,
         })
+    }
+
+    /// From now on no run goes on after that. What is judged afterwards may rest on runs that were cut short.
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.sides.old.end_by(until);
+        self.sides.new.end_by(until);
+        if let Some(golden) = &mut self.golden {
+            golden.end_by(until);
+        }
     }
 
     /// Whether the plain builds differ, or one of them has an error.
@@ -256,6 +287,16 @@ impl Court {
         self.runs += 2;
         let has_error = !old.problems.is_empty() || !new.problems.is_empty();
         Ok(has_error || !old.is_like(&new, self.window))
+    }
+
+    /// Whether the new version may have an error that the plain builds do not show, as far as one run can tell.
+    pub fn glance(&mut self, scenario: &Scenario) -> Result<bool, ReplayError> {
+        let Some(checked) = &mut self.sides.new.checked else {
+            return Ok(false);
+        };
+        self.runs += 1;
+        let (problems, _) = checked.look(scenario)?;
+        Ok(!problems.is_empty())
     }
 
     /// What an input shows.
@@ -336,6 +377,75 @@ impl Court {
                 new: new.ending,
             },
         })
+    }
+}
+
+/// Courts for as many threads as judge at a time: each has sandboxes of its own.
+pub struct Courts {
+    natives: Natives,
+    /// Builds with sanitizers, once they are there.
+    checked: OnceLock<(Both<Option<PathBuf>>, Option<PathBuf>)>,
+    settings: Settings,
+    free: Mutex<Vec<Court>>,
+}
+
+impl Courts {
+    pub fn new(natives: Natives, settings: Settings) -> Courts {
+        Courts {
+            natives,
+            checked: OnceLock::new(),
+            settings,
+            free: Mutex::default(),
+        }
+    }
+
+    /// From now on these builds with sanitizers are used, too.
+    pub fn check_with(&self, versions: Both<Option<PathBuf>>, golden: Option<PathBuf>) {
+        let _ = self.checked.set((versions, golden));
+        self.free().clear();
+    }
+
+    fn free(&self) -> MutexGuard<'_, Vec<Court>> {
+        self.free.lock().unwrap_or_else(|error| error.into_inner())
+    }
+
+    fn another(&self) -> Result<Court, ReplayError> {
+        let nothing = Default::default();
+        let (checked, golden) = self.checked.get().unwrap_or(&nothing);
+        let versions = Both {
+            old: (self.natives.old.clone(), checked.old.clone()),
+            new: (self.natives.new.clone(), checked.new.clone()),
+        };
+        let plain = self.natives.golden.as_ref();
+        let golden = plain.map(|plain| (plain.clone(), golden.clone()));
+        let mut court = Court::of(&versions, golden.as_ref(), &self.settings)?;
+        court.is_late = self.checked.get().is_some();
+        Ok(court)
+    }
+
+    /// Lends out a court whose runs end by then.
+    pub fn with<R>(
+        &self,
+        until: Option<Instant>,
+        action: impl FnOnce(&mut Court) -> Result<R, ReplayError>,
+    ) -> Result<R, ReplayError> {
+        let lent = self.free().pop();
+        let mut court = match lent {
+            Some(court) => court,
+            None => self.another()?,
+        };
+        court.end_by(until);
+        let result = action(&mut court);
+        // One that was made before there were builds with sanitizers is not used again.
+        if court.is_late == self.checked.get().is_some() {
+            self.free().push(court);
+        }
+        result
+    }
+
+    /// Runs of any build, of courts that nobody uses at the moment.
+    pub fn runs(&self) -> u64 {
+        self.free().iter().map(|court| court.runs).sum()
     }
 }
 

@@ -79,21 +79,26 @@ impl ExploreError {
     /// Whether it is only this input that cannot be run: parts of several can be at odds with each other (a file where
     /// another has a directory), or too much together.
     pub fn is_about_the_input(&self) -> bool {
-        let ExploreError::Execute(error) = self else {
-            return false;
-        };
-        matches!(
-            error,
-            ExecuteError::File { .. }
-                | ExecuteError::Outside(_)
-                | ExecuteError::Run(RunError::TooLong | RunError::Nul | RunError::Directory { .. })
-        )
+        match self {
+            ExploreError::Execute(error) => is_about_the_input(error),
+            _ => false,
+        }
     }
 
     /// An answer could not be noted.
     pub(crate) fn note(error: serde_json::Error) -> ExploreError {
         ExploreError::Journal(JournalError(error.into()))
     }
+}
+
+/// See [`ExploreError::is_about_the_input`].
+pub fn is_about_the_input(error: &ExecuteError) -> bool {
+    matches!(
+        error,
+        ExecuteError::File { .. }
+            | ExecuteError::Outside(_)
+            | ExecuteError::Run(RunError::TooLong | RunError::Nul | RunError::Directory { .. })
+    )
 }
 
 /// Who watches.

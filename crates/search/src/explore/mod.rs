@@ -41,6 +41,7 @@ use chapters::Chapters;
 use frontier::{Candidate, Frontier, RunId, mix};
 pub use interface::{
     Ended, ExploreError, Flips, Limit, Miss, Observer, Options, Programs, Progress, Summary,
+    is_about_the_input,
 };
 use kept::Kept;
 pub use news::Moment;

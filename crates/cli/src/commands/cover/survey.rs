@@ -56,7 +56,10 @@ impl Looking<'_, '_> {
         if open.is_empty() {
             return Ok(());
         }
-        let words = Vocabulary::new(analysis, candidates.iter().map(|one| &one.scenario));
+        let words = Vocabulary::new(
+            &analysis.program,
+            candidates.iter().map(|one| &one.scenario),
+        );
         let extent = self.extent(open.len());
         let starts = self.promising(counts, &open, candidates);
         let ran: Vec<Counter> = candidates

@@ -8,7 +8,7 @@ use parallax_search::explore::Ended;
 use parallax_store::{Store, hash};
 
 use super::blame::{Accused, Blame, blame};
-use super::compare::{Event, Ready, compare};
+use super::compare::{Event, Ready, compare, compare_natively};
 use super::journal::Journal;
 use super::{Arguments, keeper, progress_line};
 use crate::commands::budget::Budget;
@@ -116,6 +116,10 @@ impl<'c, 's> Campaign<'c, 's> {
             };
             let (open, before) = self.open(&part, goes_on)?;
             settled += before;
+            // What differs without any change of the input is known before anything is derived.
+            if self.ready(&part.subject.name).is_none() {
+                self.compare_natively(&part.subject, &open, watcher)?;
+            }
             // To make variants is to build, and does not count.
             self.prepare(&part.subject);
             let name = part.subject.name.clone();
@@ -213,43 +217,59 @@ impl<'c, 's> Campaign<'c, 's> {
         let (store, pair) = (self.store, self.pair);
         let journal = &mut self.journal;
         let left_out = &mut self.left_out;
-        let summary = compare(self.arguments, pair, ready, seeds, budget, &mut |event| {
-            match event {
-                Event::Progress(progress) => {
-                    let pace = watcher.pace(progress.runs);
-                    watcher.tell(format!("{name}  {}", progress_line(&pace, &progress)));
-                }
-                Event::Found(cluster) => {
-                    let scenario = keeper::keep(store, &name, &cluster, None)?;
-                    journal.note_found(&scenario)?;
-                    if !known.contains(&cluster.key) {
-                        let line = report::headline(pair, &cluster);
-                        let line = format!("{name}: {line}");
-                        match console::live() {
-                            Some(live) => live.found(&line),
-                            None => watcher.announce(&line),
-                        }
-                        known.push(cluster.key.clone());
-                    }
-                }
-                Event::Settled(scenario) => journal.note_settled(&scenario)?,
-                Event::LeftOut(scenario, why) => {
-                    *left_out += 1;
-                    let short = &scenario[..8.min(scenario.len())];
-                    watcher.announce(&format!(
-                        "{} scenario {short} is left out: {why}",
-                        Palette.warn("note:")
-                    ));
-                }
+        let mut tell = |event: Event| match event {
+            Event::Progress(progress) => {
+                let pace = watcher.pace(progress.runs);
+                watcher.tell(format!("{name}  {}", progress_line(&pace, &progress)));
+                Ok(())
             }
-            Ok(())
-        })?;
+            Event::Found(cluster) => {
+                let scenario = keeper::keep(store, &name, &cluster, None)?;
+                journal.note_found(&scenario)?;
+                if !known.contains(&cluster.key) {
+                    announce(watcher, &name, &report::headline(pair, &cluster));
+                    known.push(cluster.key.clone());
+                }
+                Ok(())
+            }
+            Event::Settled(scenario) => journal.note_settled(&scenario),
+            Event::LeftOut(scenario, why) => {
+                *left_out += 1;
+                let short = &scenario[..8.min(scenario.len())];
+                watcher.announce(&format!(
+                    "{} scenario {short} is left out: {why}",
+                    Palette.warn("note:")
+                ));
+                Ok(())
+            }
+        };
+        let summary = compare(self.arguments, pair, ready, seeds, budget, &mut tell)?;
         // The smallest inputs are what is gone on with.
         for cluster in summary.iter().flat_map(|summary| &summary.clusters) {
             let scenario = keeper::keep(store, &name, cluster, None)?;
             self.journal.note_found(&scenario)?;
         }
         Ok(summary)
+    }
+
+    /// Runs scenarios natively on both versions and keeps what differs.
+    fn compare_natively(
+        &mut self,
+        subject: &Subject,
+        seeds: &[Seed],
+        watcher: &mut Watcher,
+    ) -> Result<(), Failure> {
+        let (store, pair, name) = (self.store, self.pair, &subject.name);
+        let journal = &mut self.journal;
+        let mut tell = |event: Event| {
+            if let Event::Found(cluster) = event {
+                let scenario = keeper::keep(store, name, &cluster, None)?;
+                journal.note_found(&scenario)?;
+                announce(watcher, name, &report::headline(pair, &cluster));
+            }
+            Ok(())
+        };
+        compare_natively(self.arguments, pair, subject, seeds, &mut tell)
     }
 
     /// Of each difference of each program: the hunks that it comes from.
@@ -270,6 +290,15 @@ impl<'c, 's> Campaign<'c, 's> {
             })
             .collect();
         blames(self.arguments, self.pair, &accused, time, watcher)
+    }
+}
+
+/// Says that something was found.
+fn announce(watcher: &mut Watcher, program: &str, headline: &str) {
+    let line = format!("{program}: {headline}");
+    match console::live() {
+        Some(live) => live.found(&line),
+        None => watcher.announce(&line),
     }
 }
 

@@ -1,14 +1,14 @@
-//! The comparison of one program's versions, its scenarios dealt out to several threads.
+//! The comparison of one program's versions.
 
-use std::sync::mpsc::{Sender, channel};
-use std::thread;
+use std::sync::OnceLock;
 
+use parallax_scenario::Scenario;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::correspond::Correspondence;
 use parallax_search::diverge::triage::Court;
 use parallax_search::diverge::walk::Both;
 use parallax_search::diverge::{
-    DivergeError, Diverger, Observer, Options, Progress, Subjects, Summary, Versions,
+    Natives, Observer, Prepared, Progress, Subjects, Summary, Versions, diverge,
 };
 use parallax_search::explore::{Bounds, Shape};
 
@@ -52,6 +52,30 @@ impl Ready {
         })
     }
 
+    fn natives(&self) -> Natives {
+        let Both { old, new } = &self.subjects.programs;
+        Natives {
+            old: old.plain.clone(),
+            new: new.plain.clone(),
+            golden: self
+                .subjects
+                .golden
+                .as_ref()
+                .map(|(plain, _)| plain.clone()),
+        }
+    }
+
+    /// What a search is given beside the programs, which these inputs are for.
+    fn prepared(&self, seeds: &[Scenario]) -> Prepared<'_> {
+        let golden = self.subjects.golden.as_ref();
+        Prepared {
+            programs: self.subjects.programs.clone(),
+            golden_checked: golden.and_then(|(_, checked)| checked.clone()),
+            versions: self.places(),
+            vocabulary: self.versions.new.vocabulary(seeds.iter()),
+        }
+    }
+
     /// Runs inputs on both versions, plain and checked.
     pub fn court(&self, arguments: &Arguments, pair: &Pair) -> Result<Court, Failure> {
         let mut settings = arguments.means.compared(&self.subject.paths.new);
@@ -91,6 +115,9 @@ pub fn compare(
     budget: Budget,
     tell: &mut dyn FnMut(Event) -> Result<(), Failure>,
 ) -> Result<Option<Summary>, Failure> {
+    if seeds.is_empty() {
+        return Ok(None);
+    }
     let all: Vec<_> = seeds.iter().map(|seed| seed.scenario.clone()).collect();
     let variables = pair.project.config.inputs.environment.iter();
     let variables: Vec<Vec<u8>> = variables.map(|name| name.clone().into_bytes()).collect();
@@ -102,88 +129,68 @@ pub fn compare(
         variables,
     );
     shared.explore.settings.readable.extend(pair.folders());
-    let count = arguments.means.jobs().clamp(1, seeds.len().max(1));
-    // Dealt out like cards: the best are first, and each thread is to have some of them.
-    let shares: Vec<Vec<&Seed>> = (0..count)
-        .map(|share| seeds.iter().skip(share).step_by(count).collect())
-        .filter(|share: &Vec<&Seed>| !share.is_empty())
-        .collect();
-    let options: Vec<Options> = shares
-        .iter()
-        .map(|share| Options {
-            seeds: share.iter().map(|seed| seed.scenario.clone()).collect(),
-            ..shared.clone()
-        })
-        .collect();
-    let (sender, receiver) = channel::<(usize, Event)>();
-    let mut trouble = None;
-    let results: Vec<Result<Summary, DivergeError>> = thread::scope(|scope| {
-        let mut threads = Vec::new();
-        for (number, (share, options)) in shares.iter().zip(&options).enumerate() {
-            let mut teller = Teller {
-                number,
-                share,
-                sender: sender.clone(),
-            };
-            threads.push(scope.spawn(move || {
-                let diverger = Diverger::new(&ready.subjects, options, ready.places())?;
-                diverger.run(&mut teller)
-            }));
-        }
-        drop(sender);
-        let mut progress = vec![Progress::default(); shares.len()];
-        for (number, event) in receiver {
-            let event = match event {
-                Event::Progress(own) => {
-                    progress[number] = own;
-                    Event::Progress(sum(&progress, own))
-                }
-                event => event,
-            };
-            if trouble.is_none()
-                && let Err(failure) = tell(event)
-            {
-                // Nothing can be kept any more.
-                watch::interrupt();
-                trouble = Some(failure);
-            }
-        }
-        let joined = threads.into_iter().map(|thread| {
-            let result = thread.join();
-            result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        joined.collect()
-    });
-    if let Some(failure) = trouble {
-        return Err(failure);
-    }
-    let summaries = results.into_iter().collect::<Result<Vec<_>, _>>()?;
-    Ok(Summary::join(summaries))
-}
-
-/// How far all threads are together.
-fn sum(all: &[Progress], last: Progress) -> Progress {
-    let total = |of: fn(&Progress) -> u64| all.iter().map(of).sum();
-    Progress {
-        phase: last.phase,
-        runs: total(|one| one.runs),
-        divergences: total(|one| one.divergences),
-        clusters: total(|one| one.clusters),
-        open: total(|one| one.open),
+    shared.seeds = all;
+    let preparation = OnceLock::from(Some(ready.prepared(&shared.seeds)));
+    let mut teller = Teller {
+        seeds,
+        tell,
+        trouble: None,
+    };
+    let result = diverge(&ready.natives(), &shared, &preparation, &mut teller);
+    match teller.trouble {
+        Some(failure) => Err(failure),
+        None => Ok(Some(result?)),
     }
 }
 
-/// Tells the thread that keeps everything what one of the others sees.
+/// Runs scenarios natively on both versions, before anything is derived from them.
+pub fn compare_natively(
+    arguments: &Arguments,
+    pair: &Pair,
+    subject: &Subject,
+    seeds: &[Seed],
+    tell: &mut dyn FnMut(Event) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let all: Vec<_> = seeds.iter().map(|seed| seed.scenario.clone()).collect();
+    let budget = Budget {
+        runs: None,
+        time: None,
+    };
+    let shape = Shape::Bounded(Bounds::default());
+    let program = &subject.paths.new;
+    let mut options = arguments.options(program, budget, all, shape, Vec::new());
+    options.only_given = true;
+    options.explore.settings.readable.extend(pair.folders());
+    let mut teller = Teller {
+        seeds,
+        tell,
+        trouble: None,
+    };
+    let natives = Natives {
+        old: subject.paths.old.clone(),
+        new: subject.paths.new.clone(),
+        golden: subject.golden.clone(),
+    };
+    let result = diverge(&natives, &options, &OnceLock::from(None), &mut teller);
+    match teller.trouble {
+        Some(failure) => Err(failure),
+        None => result.map(|_| ()).map_err(Failure::from),
+    }
+}
+
+/// Passes on what happens.
 struct Teller<'t> {
-    number: usize,
-    share: &'t [&'t Seed],
-    sender: Sender<(usize, Event)>,
+    seeds: &'t [Seed],
+    tell: &'t mut dyn FnMut(Event) -> Result<(), Failure>,
+    /// Nothing can be kept any more.
+    trouble: Option<Failure>,
 }
 
 impl Teller<'_> {
-    fn send(&self, event: Event) {
-        // Who does not listen any more has a reason, and says so by asking for an end.
-        let _ = self.sender.send((self.number, event));
+    fn send(&mut self, event: Event) {
+        if self.trouble.is_none() {
+            self.trouble = (self.tell)(event).err();
+        }
     }
 }
 
@@ -197,17 +204,14 @@ impl Observer for Teller<'_> {
     }
 
     fn settled(&mut self, seed: usize) {
-        self.send(Event::Settled(self.share[seed].id.clone()));
+        self.send(Event::Settled(self.seeds[seed].id.clone()));
     }
 
-    fn left_out(&mut self, seed: usize, error: &DivergeError) {
-        self.send(Event::LeftOut(
-            self.share[seed].id.clone(),
-            error.to_string(),
-        ));
+    fn left_out(&mut self, seed: usize, why: &dyn std::fmt::Display) {
+        self.send(Event::LeftOut(self.seeds[seed].id.clone(), why.to_string()));
     }
 
     fn stop(&self) -> bool {
-        watch::interrupted()
+        self.trouble.is_some() || watch::interrupted()
     }
 }

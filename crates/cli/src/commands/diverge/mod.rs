@@ -165,6 +165,7 @@ impl Arguments {
         let settings = self.means.compared(program);
         Options {
             seeds,
+            only_given: false,
             explore: self.means.options(budget, shape, symbolic, settings),
         }
     }
@@ -174,12 +175,17 @@ impl Arguments {
 fn progress_line(pace: &str, progress: &Progress) -> String {
     let phase = match progress.phase {
         Phase::Given | Phase::Concolic => "comparing",
+        Phase::Words => "trying options and words",
+        Phase::World => "trying other files and streams",
+        Phase::Data => "trying other data",
+        Phase::Numbers => "trying other numbers",
+        Phase::Mutate => "mutating",
         Phase::Bounded => "exploring the new version",
         Phase::Common => "comparing other paths",
-        Phase::Numbers => "trying other numbers",
     };
     format!(
-        "{pace}  {}, {} shown, {} open  {phase}",
+        "{pace}  {}, {}, {} shown, {} open  {phase}",
+        counted(progress.inputs, "input"),
         counted(progress.divergences, "divergence"),
         progress.clusters,
         progress.open,

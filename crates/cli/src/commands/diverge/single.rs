@@ -1,12 +1,17 @@
 //! Two programs, or one with two versions in its source, and one command line.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use parallax_annotate::Side;
+use parallax_scenario::Scenario;
 use parallax_search::archive::Archive;
 use parallax_search::diverge::clusters::Cluster;
+use parallax_search::diverge::correspond::Correspondence;
 use parallax_search::diverge::walk::Both;
-use parallax_search::diverge::{Diverger, Observer, Progress, Subjects, Versions};
+use parallax_search::diverge::{Natives, Observer, Prepared, Progress, Versions, diverge};
 
 use super::{Arguments, Format, progress_line};
 use crate::commands::explore::start::Start;
@@ -31,49 +36,37 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
         environment,
     } = arguments.start.read()?;
     let means = &arguments.means;
-    let (old, new) = match &arguments.new {
-        Some(new) => (Version::new(old_name, means)?, Version::new(new, means)?),
-        None => (
-            Version::annotated(old_name, Side::Old, means)?,
-            Version::annotated(old_name, Side::New, means)?,
-        ),
-    };
     let new_name = arguments.new.as_deref().unwrap_or(old_name);
-    let golden = match &arguments.golden {
-        Some(path) => {
-            let path = Path::new(path);
-            let program = shared::read(path)?;
-            let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
-            Some((absolute, means.checked(&program)))
-        }
-        None => None,
-    };
-    let subjects = Subjects {
-        programs: Both {
-            old: old.programs.clone(),
-            new: new.programs.clone(),
-        },
-        golden,
-    };
     let budget = arguments.budget()?;
     let options = arguments.options(new_name, budget, seeds, shape, environment);
-    let correspondence = Version::correspondence(&old, &new);
-    let versions = Versions {
-        sites: Both {
-            old: &old.sites,
-            new: &new.sites,
-        },
-        correspondence: &correspondence,
-    };
     let output = means.output("diverge", new_name);
     let archive = Archive::open(&output)?;
-    let mut watcher = Watcher::new(
-        vec![(output.clone(), subjects.programs.new.plain.clone())],
-        budget.time,
-    );
-    let diverger = Diverger::new(&subjects, &options, versions)?;
-    let summary = diverger.run(&mut watcher)?;
-    watcher.finish(&[])?;
+    let natives = natives(arguments, old_name)?;
+    let state = State::default();
+    let mut watching = Watching {
+        watcher: Watcher::new(vec![(output.clone(), natives.new.clone())], budget.time),
+        state: &state,
+    };
+    // While variants are made, inputs are run on the programs as they are.
+    let (ready, preparation) = (OnceLock::new(), OnceLock::new());
+    let (made, summary) = thread::scope(|scope| {
+        let making = scope.spawn(|| {
+            let made = Ready::new(arguments, old_name);
+            let made = made.map(|made| ready.get_or_init(|| made));
+            state.has_failed.store(made.is_err(), Ordering::Relaxed);
+            let prepared = made.as_ref().ok();
+            let _ = preparation.set(prepared.map(|ready| ready.prepared(&options.seeds)));
+            state.is_prepared.store(true, Ordering::Relaxed);
+            made
+        });
+        let summary = diverge(&natives, &options, &preparation, &mut watching);
+        let made = making.join();
+        let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (made, summary)
+    });
+    let ready = made?;
+    let summary = summary?;
+    watching.watcher.finish(&[])?;
     let mut kept = Vec::new();
     for cluster in &summary.clusters {
         kept.push(archive.add_test(&cluster.scenario)?);
@@ -85,7 +78,7 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
         },
         is_annotated: arguments.new.is_none(),
         summary: &summary,
-        versions,
+        versions: ready.places(),
         kept: &kept,
         directory: &output,
     };
@@ -97,16 +90,109 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
     Ok(watch::exit(summary.clusters.is_empty()))
 }
 
-impl Observer for Watcher {
+/// The programs as they are.
+fn natives(arguments: &Arguments, old_name: &Path) -> Result<Natives, Failure> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(Failure::cannot("find", path));
+    let plain = |path: &Path| -> Result<PathBuf, Failure> {
+        shared::read(path)?;
+        absolute(path)
+    };
+    let (old, new) = match &arguments.new {
+        Some(new) => (plain(old_name)?, plain(new)?),
+        None => (
+            Version::side(old_name, Side::Old)?.1,
+            Version::side(old_name, Side::New)?.1,
+        ),
+    };
+    let golden = arguments.golden.as_ref();
+    Ok(Natives {
+        old,
+        new,
+        golden: golden.map(|path| plain(Path::new(path))).transpose()?,
+    })
+}
+
+/// What is derived from them.
+struct Ready {
+    versions: Both<Version>,
+    correspondence: Correspondence,
+    golden_checked: Option<PathBuf>,
+}
+
+impl Ready {
+    fn new(arguments: &Arguments, old_name: &Path) -> Result<Ready, Failure> {
+        let means = &arguments.means;
+        let versions = match &arguments.new {
+            Some(new) => Both {
+                old: Version::new(old_name, means)?,
+                new: Version::new(new, means)?,
+            },
+            None => Both {
+                old: Version::annotated(old_name, Side::Old, means)?,
+                new: Version::annotated(old_name, Side::New, means)?,
+            },
+        };
+        let golden_checked = match &arguments.golden {
+            Some(path) => means.checked(&shared::read(Path::new(path))?),
+            None => None,
+        };
+        Ok(Ready {
+            correspondence: Version::correspondence(&versions.old, &versions.new),
+            versions,
+            golden_checked,
+        })
+    }
+
+    fn places(&self) -> Versions<'_> {
+        Versions {
+            sites: Both {
+                old: &self.versions.old.sites,
+                new: &self.versions.new.sites,
+            },
+            correspondence: &self.correspondence,
+        }
+    }
+
+    fn prepared(&self, seeds: &[Scenario]) -> Prepared<'_> {
+        Prepared {
+            programs: Both {
+                old: self.versions.old.programs.clone(),
+                new: self.versions.new.programs.clone(),
+            },
+            golden_checked: self.golden_checked.clone(),
+            versions: self.places(),
+            vocabulary: self.versions.new.vocabulary(seeds.iter()),
+        }
+    }
+}
+
+/// How far variants are.
+#[derive(Default)]
+struct State {
+    is_prepared: AtomicBool,
+    has_failed: AtomicBool,
+}
+
+struct Watching<'s> {
+    watcher: Watcher,
+    state: &'s State,
+}
+
+impl Observer for Watching<'_> {
     fn progress(&mut self, progress: &Progress) {
-        self.tell(progress_line(&self.pace(progress.runs), progress));
+        // Until then the line shows how far the variants are.
+        if self.state.is_prepared.load(Ordering::Relaxed) {
+            let pace = self.watcher.pace(progress.runs);
+            self.watcher.tell(progress_line(&pace, progress));
+        }
     }
 
     fn found(&mut self, cluster: &Cluster) {
-        self.announce_one_of_many(&report::headline(cluster));
+        self.watcher
+            .announce_one_of_many(&report::headline(cluster));
     }
 
     fn stop(&self) -> bool {
-        self.is_over()
+        self.watcher.is_over() || self.state.has_failed.load(Ordering::Relaxed)
     }
 }

@@ -4,10 +4,13 @@ use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use parallax_analysis::ModuleCode;
 use parallax_analysis::lines::normalise;
 use parallax_annotate::Side;
 use parallax_capture::{Program, Store, Variant};
 use parallax_exec::sites::{ModuleSites, SiteMap, read_tables};
+use parallax_scenario::Scenario;
+use parallax_search::cover::Vocabulary;
 use parallax_search::diverge::correspond::{Correspondence, Source};
 use parallax_search::explore::Programs;
 
@@ -25,6 +28,8 @@ pub struct Version {
     texts: HashMap<String, PathBuf>,
     /// Which version of the texts it is, if they are annotated.
     side: Option<Side>,
+    /// Its code, for the words in it; nothing if there is no covered variant.
+    code: Vec<ModuleCode>,
 }
 
 impl Version {
@@ -36,6 +41,12 @@ impl Version {
 
     /// One version of a program whose source is annotated.
     pub fn annotated(path: &Path, side: Side, means: &Means) -> Result<Version, Failure> {
+        let (version, plain) = Version::side(path, side)?;
+        Version::of(&version, plain, Some(side), means)
+    }
+
+    /// What it is made from, and as it would be built.
+    pub fn side(path: &Path, side: Side) -> Result<(Program, PathBuf), Failure> {
         let program = shared::read(path)?;
         let Some(version) = shared::side(&program, side)? else {
             let text = format!(
@@ -47,7 +58,7 @@ impl Version {
             ));
         };
         let plain = shared::derive(&version, Variant::Plain)?;
-        Version::of(&version, plain.path, Some(side), means)
+        Ok((version, plain.path))
     }
 
     fn of(
@@ -60,6 +71,12 @@ impl Version {
         for note in &traced.notes {
             console::note(note);
         }
+        // Without counters it is searched all the same, with less to go by.
+        let covered = shared::derive(program, Variant::Covered).ok();
+        let code = match &covered {
+            Some(covered) => shared::read_code(covered)?,
+            None => Vec::new(),
+        };
         let tables = read_tables(&traced.path, &traced.libraries)?;
         let mut sites = SiteMap::default();
         for module in &tables {
@@ -68,13 +85,16 @@ impl Version {
         Ok(Version {
             texts: texts(program),
             side,
+            code,
             programs: Programs {
                 plain,
                 traced: traced.path,
-                covered: None,
+                covered_libraries: covered
+                    .as_ref()
+                    .map_or(Vec::new(), |covered| covered.libraries.clone()),
+                covered: covered.map(|covered| covered.path),
                 checked: means.checked(program),
                 traced_libraries: traced.libraries,
-                covered_libraries: Vec::new(),
             },
             sites,
             tables,
@@ -98,6 +118,11 @@ impl Version {
             Some(inside.to_string_lossy().into_owned())
         });
         inside.collect()
+    }
+
+    /// The words that it and these inputs are made of.
+    pub fn vocabulary<'s>(&self, inputs: impl Iterator<Item = &'s Scenario>) -> Vocabulary {
+        Vocabulary::new(&parallax_analysis::Program::link(self.code.clone()), inputs)
     }
 
     /// What corresponds in an old and a new version.

@@ -47,9 +47,22 @@ pub(super) fn statistics(summary: &Summary, places: &mut PlacesOfBoth<'_>) -> Va
         let found = phases.find(|(phase, _)| phase.name() == name);
         found.map_or(0, |(_, count)| *count)
     };
+    let yields = summary.yields.iter().map(|one| {
+        json!({
+            "source": one.name,
+            "turns": one.turns,
+            "cost": (one.cost * 1e3).round() / 1e3,
+            "new": one.new,
+            "found": one.found,
+        })
+    });
+    let yields: Vec<Value> = yields.collect();
     json!({
             "scenarios": summary.scenarios,
+            "inputs": summary.inputs,
             "executions": summary.executions,
+            "yields": yields,
+            "avoided": summary.avoided,
             "divergences": {
                 "given": divergences("given"),
                 "concolic": divergences("concolic"),

@@ -4,8 +4,12 @@
 //! point it cannot be asked about. But numbers in text are easy to see, and few of them are worth trying: ends of
 //! types, signs, fractions, neighbours. Programs are so fast that both versions are simply run with them.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
+use super::{Context, Proposal, Source};
+use crate::core::corpus::{Corpus, EntryId};
+use crate::core::random::Random;
 use crate::edit::Edit;
 use parallax_scenario::{Component, Scenario};
 
@@ -30,6 +34,59 @@ const SPECIAL: [&str; 14] = [
     "18446744073709551615",
     "18446744073709551616",
 ];
+
+/// Entries with other numbers.
+#[derive(Default)]
+pub struct Numbers {
+    /// Entries that have not had a turn, up to this one.
+    next: EntryId,
+    active: VecDeque<(EntryId, VecDeque<Scenario>)>,
+}
+
+/// Entries whose variants are in memory at a time.
+const ACTIVE: usize = 16;
+
+impl Source for Numbers {
+    fn name(&self) -> &'static str {
+        "numbers"
+    }
+
+    fn is_ready(&self, corpus: &Corpus) -> bool {
+        !self.active.is_empty() || self.next < corpus.entries.len()
+    }
+
+    fn propose(
+        &mut self,
+        corpus: &mut Corpus,
+        context: &Context<'_>,
+        _random: &mut Random,
+        count: usize,
+    ) -> Vec<Proposal> {
+        while self.active.len() < ACTIVE && self.next < corpus.entries.len() {
+            let made = variants(&corpus.entries[self.next].scenario);
+            if !made.is_empty() {
+                self.active.push_back((self.next, made.into()));
+            }
+            self.next += 1;
+        }
+        let Some((parent, mut made)) = self.active.pop_front() else {
+            return Vec::new();
+        };
+        let taken = made.drain(..count.min(made.len()));
+        let proposals = taken
+            .filter(|scenario| context.shape.accepts(scenario))
+            .map(|scenario| Proposal {
+                scenario,
+                parent,
+                kind: 0,
+            })
+            .collect();
+        if !made.is_empty() {
+            self.active.push_back((parent, made));
+        }
+        proposals
+    }
+}
 
 /// The scenario with each of its numbers replaced, in the order of the replacements: what is tried of one number is tried of
 /// all before the next thing is.

@@ -37,8 +37,18 @@ const READ_ONLY: u32 = 0o555;
 
 /// All changes of one thing.
 pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
-    let mut edits = sent(scenario);
-    edits.extend(surroundings(scenario));
+    let all = tiered(scenario, words).into_iter();
+    all.map(|(_, edit)| edit).collect()
+}
+
+/// All changes of one thing, each with how far-fetched it is: 0 for what tests of such a program would have.
+pub fn tiered(scenario: &Scenario, words: &Vocabulary) -> Vec<(u8, Edit)> {
+    let mut edits: Vec<(u8, Edit)> = Vec::new();
+    let mut add = |tier: u8, more: Vec<Edit>| {
+        edits.extend(more.into_iter().map(|edit| (tier, edit)));
+    };
+    add(0, sent(scenario));
+    add(0, surroundings(scenario));
     let named: Vec<Bytes> = operands(scenario)
         .into_iter()
         .map(|(at, _)| scenario.argv[at].clone())
@@ -46,37 +56,41 @@ pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
     let mut first: Vec<&[u8]> = vec![VALUES[0]];
     first.extend(named.first().map(|word| &word[..]));
     for option in &words.options {
-        edits.extend(with_option(scenario, option, &first));
+        add(0, with_option(scenario, option, &first));
     }
-    edits.extend(arguments(scenario));
-    edits.extend(numbers(scenario));
-    edits.extend(contents(scenario));
+    add(0, arguments(scenario));
+    add(0, numbers(scenario));
+    add(0, contents(scenario));
     for (name, values) in &words.variables {
         let others = [b"".into(), b"true".into()];
-        edits.extend(values.iter().cloned().chain(others).map(|value| {
+        let set = values.iter().cloned().chain(others).map(|value| {
             let name = name.clone();
             Edit::Variable { name, value }
-        }));
+        });
+        add(0, set.collect());
     }
     let end = scenario.argv.len();
     for phrase in &words.phrases {
-        for at in [0, end] {
-            let words = phrase.clone();
-            edits.push(Edit::Words { at, words });
-        }
+        let at = |at| Edit::Words {
+            at,
+            words: phrase.clone(),
+        };
+        add(0, [0, end].map(at).into());
     }
     for option in &words.options {
-        edits.extend(with_option(scenario, option, &VALUES[1..]));
+        add(1, with_option(scenario, option, &VALUES[1..]));
     }
     for text in &words.texts {
-        for at in 0..end.min(MOST_WORDS) {
+        let instead = (0..end.min(MOST_WORDS)).map(|at| {
             let word = text.clone();
-            edits.push(Edit::Instead { at, word });
-        }
-        for at in [0, end] {
-            let words = vec![text.clone()];
-            edits.push(Edit::Words { at, words });
-        }
+            Edit::Instead { at, word }
+        });
+        add(2, instead.collect());
+        let at = |at| Edit::Words {
+            at,
+            words: vec![text.clone()],
+        };
+        add(1, [0, end].map(at).into());
     }
     for option in words
         .options
@@ -84,10 +98,10 @@ pub fn variations(scenario: &Scenario, words: &Vocabulary) -> Vec<Edit> {
         .filter(|one| one.takes != Takes::Nothing)
     {
         let texts: Vec<&[u8]> = words.texts.iter().map(|text| &text[..]).collect();
-        edits.extend(with_option(scenario, option, &texts));
+        add(3, with_option(scenario, option, &texts));
     }
     let mut known = HashSet::new();
-    edits.retain(|edit| known.insert(edit.clone()));
+    edits.retain(|(_, edit)| known.insert(edit.clone()));
     edits
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use parallax_analysis::Analysis;
+use parallax_analysis::Program;
 use parallax_analysis::words::{self, OptionWord};
 
 use crate::edit::operands;
@@ -34,11 +34,7 @@ pub struct Vocabulary {
 
 impl Vocabulary {
     /// From a program's code and from scenarios of it.
-    pub fn new<'s>(
-        analysis: &Analysis,
-        scenarios: impl Iterator<Item = &'s Scenario>,
-    ) -> Vocabulary {
-        let program = &analysis.program;
+    pub fn new<'s>(program: &Program, scenarios: impl Iterator<Item = &'s Scenario>) -> Vocabulary {
         let options = words::options(program, &words::getopt_calls(program));
         let mut texts: Vec<Bytes> = words::compared(program).into_iter().map(Bytes).collect();
         for text in words::listed(program) {

@@ -1,0 +1,121 @@
+//! Native runs: the builds of the versions under test, lent to as many threads as run them.
+//!
+//! To set up a sandbox takes longer than dozens of runs, and what a run shows does not depend on the runs before it. So
+//! whoever wants to run something borrows an executor, and there are never more of them than runs at a time.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use parallax_exec::compare::{Names, Side, Window, compare};
+use parallax_exec::coverage::{Counter, CoverageRegion};
+use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::finding;
+use parallax_exec::replay::ReplayError;
+use parallax_exec::run::{End, Outcome};
+use parallax_scenario::{Ending, Scenario};
+
+/// One build of a program.
+#[derive(Debug)]
+pub struct Build {
+    program: PathBuf,
+    settings: Settings,
+    /// Whether it counts what it runs.
+    counts: bool,
+    free: Mutex<Vec<Lent>>,
+}
+
+#[derive(Debug)]
+struct Lent {
+    executor: Executor,
+    counters: Option<CoverageRegion>,
+    /// As they were before the next run.
+    before: BTreeMap<u64, Vec<u32>>,
+}
+
+/// What one run did.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    pub outcome: Outcome,
+    pub ending: Ending,
+    pub names: Names,
+    /// What it executed, and how often; nothing if the build does not count.
+    pub counters: Vec<(Counter, u32)>,
+}
+
+impl Observed {
+    /// Whether another run did the same.
+    pub fn is_like(&self, other: &Observed, window: Window) -> bool {
+        compare(self.side(), other.side(), window).is_empty()
+    }
+
+    pub fn side(&self) -> Side<'_> {
+        Side {
+            ending: &self.ending,
+            names: &self.names,
+        }
+    }
+
+    /// Whether it was ended because of its time.
+    pub fn is_cut_short(&self) -> bool {
+        self.outcome.end == End::Timeout
+    }
+}
+
+impl Build {
+    pub fn new(program: &Path, settings: &Settings, counts: bool) -> Build {
+        Build {
+            program: program.to_owned(),
+            settings: settings.clone(),
+            counts,
+            free: Mutex::default(),
+        }
+    }
+
+    /// Runs an input, at most until then.
+    pub fn run(&self, scenario: &Scenario, until: Instant) -> Result<Observed, ReplayError> {
+        let free = self.free().pop();
+        let mut lent = match free {
+            Some(lent) => lent,
+            None => self.another()?,
+        };
+        lent.executor.end_by(Some(until));
+        let shared = lent.counters.iter().map(CoverageRegion::shared);
+        let shared: Vec<_> = shared.collect();
+        let result = lent.executor.run(scenario, &shared);
+        drop(shared);
+        let counters = match &lent.counters {
+            Some(counters) => counters.counts_since(&mut lent.before),
+            None => Vec::new(),
+        };
+        self.free().push(lent);
+        let outcome = result?;
+        let name = scenario.name.as_ref().map(|name| name.0.clone());
+        Ok(Observed {
+            ending: finding::ending(&outcome),
+            names: Names {
+                program: self.program.clone(),
+                name: name.unwrap_or_else(|| self.settings.argv0.as_encoded_bytes().to_vec()),
+            },
+            outcome,
+            counters,
+        })
+    }
+
+    fn another(&self) -> Result<Lent, ReplayError> {
+        let counters = match self.counts {
+            true => Some(CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?),
+            false => None,
+        };
+        Ok(Lent {
+            executor: Executor::new(&self.program, self.settings.clone())?,
+            counters,
+            before: BTreeMap::new(),
+        })
+    }
+
+    fn free(&self) -> std::sync::MutexGuard<'_, Vec<Lent>> {
+        self.free.lock().unwrap_or_else(|error| error.into_inner())
+    }
+}

@@ -1,0 +1,136 @@
+//! Which inputs will probably not come to an end.
+//!
+//! A run that does not end costs as much as a hundred that do. When such runs take more than a small share of the time, inputs
+//! that look like those that hung are left out: a few features of each input are enough, because what makes a program wait or
+//! count for ever is mostly plain (a number that is too large, a word at a certain place). What is left out is counted.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Duration;
+
+use parallax_scenario::{Bytes, Scenario};
+use rustc_hash::FxHashMap;
+
+/// The share of the time that runs which do not end may take.
+const SHARE: f64 = 0.1;
+/// An input is left out if so many of those with one of its features hung.
+const RISK: f64 = 0.3;
+/// Times that a feature must have been seen.
+const EXPERIENCE: u32 = 2;
+/// Arguments and files that are looked at.
+const MOST_PARTS: usize = 8;
+
+/// What is known about runs that did not end.
+#[derive(Clone, Debug, Default)]
+pub struct Hangs {
+    features: FxHashMap<u64, (u32, u32)>,
+    hanging: Duration,
+    all: Duration,
+    /// Inputs that were left out.
+    pub avoided: u64,
+    /// Runs that were ended because of their time.
+    pub count: u64,
+}
+
+impl Hangs {
+    /// Takes in how long a run took, and whether it had to be ended. `kind` says what kind of change made the input.
+    pub fn note(&mut self, scenario: &Scenario, kind: u64, time: Duration, hung: bool) {
+        self.all += time;
+        if hung {
+            self.hanging += time;
+            self.count += 1;
+        }
+        for feature in features(scenario, kind) {
+            let (seen, hangs) = self.features.entry(feature).or_default();
+            *seen += 1;
+            *hangs += u32::from(hung);
+        }
+    }
+
+    /// Whether an input should be left out.
+    pub fn avoids(&mut self, scenario: &Scenario, kind: u64) -> bool {
+        if self.hanging.as_secs_f64() <= self.all.as_secs_f64() * SHARE {
+            return false;
+        }
+        let is_risky = features(scenario, kind).iter().any(|feature| {
+            let known = self.features.get(feature);
+            known.is_some_and(|(seen, hangs)| {
+                *seen >= EXPERIENCE && f64::from(*hangs) > f64::from(*seen) * RISK
+            })
+        });
+        self.avoided += u64::from(is_risky);
+        is_risky
+    }
+}
+
+/// What may have to do with it: how it was made, how each part begins, how long it is, and how large a number in it is.
+fn features(scenario: &Scenario, kind: u64) -> Vec<u64> {
+    let mut found = vec![hashed(("kind", kind))];
+    let files = scenario.files.iter().take(MOST_PARTS).map(|(_, file)| file);
+    let parts = scenario.argv.iter().take(MOST_PARTS).chain(files);
+    for (place, part) in parts.chain([&scenario.stdin]).enumerate() {
+        if part.is_empty() {
+            continue;
+        }
+        found.push(hashed(("begin", place, part[0])));
+        if let Some(digits) = digits(part) {
+            found.push(hashed(("number", place, digits)));
+        }
+        // An option may stand anywhere.
+        if part[0] == b'-' {
+            found.push(hashed(("word", &part[..part.len().min(MOST_PARTS)])));
+        }
+    }
+    found
+}
+
+/// How many digits the longest number has.
+fn digits(part: &Bytes) -> Option<usize> {
+    let runs = part.split(|byte| !byte.is_ascii_digit()).map(<[u8]>::len);
+    runs.max().filter(|longest| *longest > 0)
+}
+
+fn hashed(thing: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn with(word: &str) -> Scenario {
+        Scenario {
+            argv: vec![word.as_bytes().into()],
+            ..Scenario::default()
+        }
+    }
+
+    #[test]
+    fn inputs_like_those_that_hung_are_left_out_when_hanging_costs_too_much() {
+        let mut hangs = Hangs::default();
+        let quick = Duration::from_millis(1);
+        for word in ["1", "20", "300", "x", "abc"] {
+            hangs.note(&with(word), 0, quick, false);
+        }
+        assert!(!hangs.avoids(&with("5000"), 1));
+        for word in ["4000", "5000", "hello", "hop"] {
+            hangs.note(&with(word), 1, quick * 100, true);
+        }
+        assert!(hangs.avoids(&with("6000"), 2));
+        assert!(hangs.avoids(&with("house"), 2));
+        assert!(!hangs.avoids(&with("600"), 2));
+        assert!(!hangs.avoids(&with("xyz"), 2));
+        assert_eq!((hangs.avoided, hangs.count), (2, 4));
+    }
+
+    #[test]
+    fn nothing_is_left_out_while_hanging_costs_little() {
+        let mut hangs = Hangs::default();
+        hangs.note(&with("x"), 0, Duration::from_secs(10), false);
+        for _ in 0..5 {
+            hangs.note(&with("hello"), 0, Duration::from_millis(100), true);
+        }
+        assert!(!hangs.avoids(&with("hello"), 0));
+    }
+}

@@ -1,0 +1,359 @@
+//! One slot's share of the traced comparison: inputs whose traces are asked about, divergences that are explored, other paths.
+//!
+//! Everything in it depends only on what it was given and on what was known when it was given it, so that slots can work at the
+//! same time ([`crate::core::pipeline`]).
+
+use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::Arc;
+
+use parallax_exec::cpu;
+use parallax_scenario::Scenario;
+use parallax_solver::{Limits, Solver};
+use rustc_hash::FxHashSet;
+
+use super::bounded::Point;
+use super::common::{Failures, Frontier, Next};
+use super::given::{Given, Pending};
+use super::interface::{Cost, DivergeError, Options, Phase};
+use super::lockstep::{Equals, Lockstep, Pair, changed};
+use super::native::{Attempt, Met, Shared, Tried, judge, observe};
+use super::pool::Components;
+use super::visits::MOST_DECISIONS;
+use super::walk::{Both, Place, Version, Walk};
+use super::{Prepared, Versions};
+use crate::core::corpus::InputId;
+use crate::explore::{ExploreError, loss_names};
+use crate::worker::{Means, Traced, Worker, with_objects};
+
+/// Counts of one task.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    pub runs: u64,
+    pub undecided: u64,
+    pub left_out: u64,
+    pub cut: u64,
+    pub losses: BTreeMap<String, u64>,
+    pub cost: Cost,
+    /// Paths that were new.
+    pub paths: Vec<(u64, u64)>,
+    /// Given inputs, by number, of which everything was asked.
+    pub settled: Vec<usize>,
+    pub left: Vec<(usize, String)>,
+}
+
+/// See the module's description.
+pub(super) struct Comparer<'d> {
+    pub options: &'d Options,
+    pub versions: Versions<'d>,
+    pub shared: &'d Shared,
+    pub workers: Both<Worker<'d>>,
+    pub solver: Solver,
+    pub components: Components,
+    pub equals: Equals,
+    pub changed: HashSet<String>,
+    /// What of the rest is known: everything up to this moment.
+    pub moment: u64,
+    /// Inputs that it made itself.
+    own: FxHashSet<InputId>,
+    own_paths: FxHashSet<(u64, u64)>,
+    /// Inputs that have not been traced.
+    pub given: VecDeque<Given>,
+    /// Inputs of which there is something left to ask.
+    pub pending: VecDeque<Pending>,
+    /// What has been or will be asked about of them.
+    pub places: HashSet<u64>,
+    pub points: Vec<Point>,
+    /// Memory that the runs and constraints of points take.
+    loaded: u64,
+    pub frontier: Frontier,
+    pub failures: Failures,
+    pub met: Vec<Met>,
+    pub tried: Vec<Tried>,
+    pub counts: Counts,
+}
+
+impl<'d> Comparer<'d> {
+    pub fn new(
+        prepared: &'d Prepared<'d>,
+        options: &'d Options,
+        shared: &'d Shared,
+    ) -> Result<Comparer<'d>, DivergeError> {
+        let explore = &options.explore;
+        let means = Means {
+            limits: explore.limits,
+            symbolic: &explore.symbolic,
+            settings: &explore.settings,
+            solver: &explore.solver,
+        };
+        let versions = prepared.versions;
+        let worker = |version: Version| {
+            let runners = shared.runners(version)?;
+            let sites = versions.sites.get(version);
+            let programs = prepared.programs.get(version);
+            let mut worker = Worker::on(runners, programs, means, sites);
+            worker.end_by(shared.budget.deadline());
+            Some(worker)
+        };
+        let (Some(old), Some(new)) = (worker(Version::Old), worker(Version::New)) else {
+            return Err(ExploreError::Untraced.into());
+        };
+        let correspondence = versions.correspondence;
+        let solver = Solver::new(options.explore.solver.clone());
+        solver.end_by(shared.budget.deadline());
+        Ok(Comparer {
+            workers: Both { old, new },
+            solver,
+            components: Components::default(),
+            equals: Equals::default(),
+            changed: correspondence.changed.iter().cloned().collect(),
+            moment: 0,
+            own: FxHashSet::default(),
+            own_paths: FxHashSet::default(),
+            given: VecDeque::new(),
+            pending: VecDeque::new(),
+            places: HashSet::new(),
+            points: Vec::new(),
+            loaded: 0,
+            frontier: Frontier::default(),
+            failures: Failures::default(),
+            met: Vec::new(),
+            tried: Vec::new(),
+            counts: Counts::default(),
+            options,
+            versions,
+            shared,
+        })
+    }
+
+    /// Whether an input has not been run, as far as is known.
+    pub fn is_new(&mut self, scenario: &Scenario) -> bool {
+        let id = InputId::of(scenario);
+        !self.shared.inputs.at(self.moment, &id) && self.own.insert(id)
+    }
+
+    /// What one query may cost now.
+    pub fn limits(&self) -> Limits {
+        self.workers.new.limits()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.shared.budget.is_over()
+    }
+
+    /// Whether there is something to do of this kind.
+    pub fn has(&self, phase: Phase) -> bool {
+        match phase {
+            Phase::Given => !self.given.is_empty(),
+            Phase::Concolic => !self.pending.is_empty(),
+            Phase::Bounded => self.points.iter().any(Point::is_open),
+            Phase::Common => self.frontier.len() > 0,
+            _ => false,
+        }
+    }
+
+    /// Divergences from which there is something left to explore.
+    pub fn open(&self) -> u64 {
+        self.points.iter().filter(|point| point.is_open()).count() as u64
+    }
+
+    /// One turn of this kind.
+    pub fn step(&mut self, phase: Phase) -> Result<(), DivergeError> {
+        match phase {
+            Phase::Given => self.begin_next(),
+            Phase::Concolic => self.take_turn(),
+            Phase::Bounded => {
+                let open = self.points.iter().enumerate();
+                let open = open.filter(|(_, point)| point.is_open());
+                match open.min_by_key(|(at, point)| (point.runs, *at)) {
+                    Some((at, _)) => self.explore(at),
+                    None => Ok(()),
+                }
+            }
+            Phase::Common => match self.frontier.take() {
+                Some(Next {
+                    scenario,
+                    seed,
+                    generation,
+                }) => self.follow(scenario, &seed, generation),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        }
+    }
+
+    /// Traces both versions on an input.
+    pub fn trace(&mut self, scenario: Scenario) -> Result<Pair, DivergeError> {
+        let start = cpu::of_thread();
+        let (ran, new) = self.workers.new.trace(&scenario)?;
+        let between = cpu::of_thread();
+        let one = between - start + ran.cpu;
+        let (ran, old) = self.workers.old.trace(&scenario)?;
+        self.counts.cost.one += one;
+        self.counts.cost.both += one + (cpu::of_thread() - between) + ran.cpu;
+        self.counts.runs += 2;
+        if !old.trace.attached() || !new.trace.attached() {
+            return Err(ExploreError::Untraced.into());
+        }
+        let scenario = with_objects(scenario, &old.trace);
+        let scenario = with_objects(scenario, &new.trace);
+        let is_long = |run: &Traced| run.decisions.len() > MOST_DECISIONS;
+        self.counts.cut += u64::from(is_long(&old)) + u64::from(is_long(&new));
+        Ok(Pair {
+            scenario,
+            runs: Both { old, new },
+        })
+    }
+
+    /// Brings the runs of both versions side by side.
+    pub fn compare(&mut self, pair: &Pair) -> (Lockstep, Walk) {
+        let start = cpu::of_thread();
+        let lockstep = Lockstep::new(pair, &self.versions, &mut self.components);
+        let walk = lockstep.walk();
+        self.counts.cost.both += cpu::of_thread() - start;
+        (lockstep, walk)
+    }
+
+    /// Traces both versions on an input and sees what it shows. `None` if its paths are known.
+    pub fn meet(
+        &mut self,
+        scenario: Scenario,
+        seed: &Arc<Scenario>,
+        phase: Phase,
+        asked: Option<Place>,
+    ) -> Result<Option<(Pair, Lockstep, Walk)>, DivergeError> {
+        let pair = self.trace(scenario)?;
+        let Both { old, new } = &pair.runs;
+        let losses = [old, new].map(|run| loss_names(run, MOST_DECISIONS));
+        let paths = (old.exact_path(), new.exact_path());
+        for (name, count) in losses.into_iter().flatten() {
+            *self.counts.losses.entry(name).or_default() += count;
+        }
+        let is_new = self.is_new_path(paths);
+        // Of inputs on one path the values that are put out can differ.
+        if !is_new && asked.is_none() {
+            return Ok(None);
+        }
+        let (lockstep, walk) = self.compare(&pair);
+        self.counts.left_out += walk.left_out as u64;
+        let parted = walk.parting.map(|parting| parting.place);
+        let place = parted.or(asked).or_else(|| lockstep.differing(&walk));
+        let differs = self.observe(&pair.scenario, seed);
+        if phase != Phase::Common || walk.parting.is_some() || differs {
+            let parted = walk.parting.is_some();
+            self.judge(&pair.scenario, seed, differs, place, parted, phase)?;
+        }
+        if let Some(parting) = walk.parting {
+            let origin = pair.scenario.clone();
+            let point = Point::new(parting.place, Arc::clone(seed), origin, parting.decisions);
+            self.points.push(point);
+        }
+        Ok(Some((pair, lockstep, walk)))
+    }
+
+    /// Runs an input on the native builds, as every input is; whether the versions differ.
+    fn observe(&mut self, scenario: &Scenario, seed: &Arc<Scenario>) -> bool {
+        let limit = self.options.explore.settings.timeout;
+        let tried = observe(self.shared, Attempt::new(scenario.clone(), seed, limit));
+        let differs = tried.differs;
+        self.tried.push(tried);
+        differs
+    }
+
+    fn is_new_path(&mut self, paths: (u64, u64)) -> bool {
+        let is_new = !self.shared.paths.at(self.moment, &paths) && self.own_paths.insert(paths);
+        if is_new {
+            self.counts.paths.push(paths);
+        }
+        is_new
+    }
+
+    /// Looks closer at an input, and keeps what it shows.
+    pub fn judge(
+        &mut self,
+        scenario: &Scenario,
+        seed: &Arc<Scenario>,
+        differs: bool,
+        place: Option<Place>,
+        parted: bool,
+        phase: Phase,
+    ) -> Result<(), DivergeError> {
+        let origin = place.map(|place| self.versions.origin(&place));
+        let verdict = judge(self.shared, self.moment, scenario, differs, origin)?;
+        self.met.push(Met {
+            scenario: scenario.clone(),
+            seed: Arc::clone(seed),
+            verdict,
+            place,
+            parted,
+            phase,
+        });
+        Ok(())
+    }
+
+    /// One turn of the second phase.
+    fn explore(&mut self, at: usize) -> Result<(), DivergeError> {
+        let before = self.counts.runs;
+        let in_memory = self.points[at].bytes();
+        self.recall(at)?;
+        let sites = self.versions.sites.new;
+        let (turns, undecided) = self.points[at].turn(sites, &self.solver, &mut self.components);
+        self.counts.undecided += undecided;
+        for turn in turns {
+            let scenario = changed(&turn.scenario, &turn.model, &self.components);
+            let scenario = scenario.filter(|one| self.options.explore.shape.accepts(one));
+            let Some(scenario) = scenario.filter(|one| self.is_new(one)) else {
+                continue;
+            };
+            let (_, traced) = self.workers.new.trace(&scenario)?;
+            self.counts.runs += 1;
+            let scenario = with_objects(scenario, &traced.trace);
+            let point = &self.points[at];
+            let (place, seed) = (point.place, Arc::clone(&point.seed));
+            let differs = self.observe(&scenario, &seed);
+            self.judge(&scenario, &seed, differs, Some(place), true, Phase::Bounded)?;
+            if self.is_new_path((0, traced.exact_path())) {
+                self.points[at].add(scenario, traced, turn.from);
+            }
+            if self.is_over() {
+                break;
+            }
+        }
+        let runs = self.counts.runs - before;
+        self.points[at].runs += runs.max(1);
+        self.loaded = self.loaded + self.points[at].bytes() - in_memory;
+        if self.loaded > self.options.explore.trace_memory || !self.points[at].is_open() {
+            self.loaded -= self.points[at].bytes();
+            self.points[at].forget();
+        }
+        Ok(())
+    }
+
+    /// Brings what a point needs for its turn back into memory.
+    fn recall(&mut self, at: usize) -> Result<(), DivergeError> {
+        if !self.points[at].is_held() {
+            let (origin, parted) = (Arc::clone(&self.points[at].origin), self.points[at].parted);
+            let pair = self.trace((*origin).clone())?;
+            let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
+            self.points[at].hold(lockstep.held(parted, Version::Old));
+            if self.points[at].absent() == Some(origin) {
+                self.points[at].recall(pair.runs.new);
+            }
+        }
+        if let Some(scenario) = self.points[at].absent() {
+            let (_, traced) = self.workers.new.trace(&scenario)?;
+            self.counts.runs += 1;
+            self.points[at].recall(traced);
+        }
+        Ok(())
+    }
+
+    /// Where the versions part on an input, or put out different values, if they do.
+    pub fn locate(&mut self, scenario: &Scenario) -> Option<(Place, bool)> {
+        let pair = self.trace(scenario.clone()).ok()?;
+        let (lockstep, walk) = self.compare(&pair);
+        match walk.parting {
+            Some(parting) => Some((parting.place, true)),
+            None => lockstep.differing(&walk).map(|place| (place, false)),
+        }
+    }
+}

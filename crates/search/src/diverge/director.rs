@@ -1,0 +1,852 @@
+//! Who has the next turn in a comparison, and what becomes of what comes back.
+//!
+//! Given inputs are run natively first, before anything is traced. Then kinds of work take turns by what they yielded for their
+//! cost ([`crate::core::schedule`]): sources that need no trace, looking closer at inputs that differ or ran something new, and the
+//! turns of the traced comparison ([`super::comparer`]). Every input that anybody made is run on the native builds; if it executed
+//! something new in either version, or the versions end in a new combination of ways, it becomes an entry of the corpus that all
+//! sources change further, and a start for the traced comparison.
+
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use parallax_scenario::Scenario;
+
+use super::clusters::{Cluster, Clusters, distance, key, size};
+use super::comparer::{Comparer, Counts};
+use super::given::Given;
+use super::interface::{Cost, DivergeError, Ended, Observer, Options, Phase, Progress};
+use super::native::{Attempt, Met, Shared, Tried, Verdict, judge, observe};
+use super::triage::Class;
+use super::walk::Place;
+use super::{Preparation, Prepared, SLOTS};
+use crate::core::corpus::{Corpus, Entry, InputId};
+use crate::core::hangs::Hangs;
+use crate::core::pipeline::{Director, Next};
+use crate::core::random::Random;
+use crate::core::schedule::Schedule;
+use crate::sources::edits::{Edits, Of};
+use crate::sources::mutate::Mutate;
+use crate::sources::numbers::Numbers;
+use crate::sources::vocabulary::Vocabulary;
+use crate::sources::{Context, Source};
+
+/// Inputs of a source that are run in one turn.
+const BATCH: usize = 16;
+/// What a finding is worth, in inputs that ran something new.
+const FINDING: f64 = 20.0;
+/// Inputs in a row that show nothing new after which mutation has had its chance, if nothing else is left.
+const QUIET: u64 = 512;
+/// Inputs that wait to be looked at closer, and to be traced by one slot.
+const MOST_SUSPECTS: usize = 4096;
+const MOST_FED: usize = 64;
+/// Runs in a row that failed for our own reasons after which it is no use to go on.
+const MOST_FAILED: u64 = 32;
+
+/// Kinds of work beside the sources, by their numbers in the schedule.
+const SOURCES: [Phase; 5] = [
+    Phase::Words,
+    Phase::World,
+    Phase::Data,
+    Phase::Numbers,
+    Phase::Mutate,
+];
+const TRACED: [Phase; 4] = [Phase::Given, Phase::Concolic, Phase::Bounded, Phase::Common];
+/// Looking closer.
+const JUDGE: usize = SOURCES.len();
+const LANES: usize = JUDGE + 1 + TRACED.len();
+const MUTATE: usize = 4;
+
+/// What one slot has.
+#[derive(Default)]
+pub(super) struct Slot<'d> {
+    comparer: Option<Comparer<'d>>,
+}
+
+impl<'d> Slot<'d> {
+    pub fn comparer(&self) -> Option<&Comparer<'d>> {
+        self.comparer.as_ref()
+    }
+}
+
+/// Work for a slot.
+pub(super) struct Task<'d> {
+    lane: usize,
+    moment: u64,
+    shared: &'d Shared,
+    options: &'d Options,
+    prepared: Option<&'d Prepared<'d>>,
+    what: What,
+}
+
+enum What {
+    Try(Vec<Attempt>),
+    Judge(Suspect),
+    Step { phase: Phase, feed: Vec<Given> },
+}
+
+/// An input that is to be looked at closer.
+#[derive(Debug)]
+struct Suspect {
+    scenario: Scenario,
+    seed: Arc<Scenario>,
+    phase: Phase,
+    /// Whether the versions were seen to differ.
+    differs: bool,
+}
+
+/// What came back.
+pub(super) struct Done {
+    lane: usize,
+    slot: usize,
+    seconds: f64,
+    tried: Vec<Tried>,
+    met: Vec<Met>,
+    counts: Counts,
+    state: Option<State>,
+    error: Option<DivergeError>,
+}
+
+/// What is left to do in a slot.
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    has: [bool; TRACED.len()],
+    open: u64,
+}
+
+/// Does a task.
+pub(super) fn work<'d>(slot: &mut Slot<'d>, task: Task<'d>) -> Done {
+    let started = Instant::now();
+    let mut done = Done {
+        lane: task.lane,
+        slot: task.moment as usize % SLOTS,
+        seconds: 0.0,
+        tried: Vec::new(),
+        met: Vec::new(),
+        counts: Counts::default(),
+        state: None,
+        error: None,
+    };
+    let Task { shared, .. } = task;
+    match task.what {
+        What::Try(attempts) => {
+            for attempt in attempts {
+                if shared.budget.is_over() {
+                    break;
+                }
+                done.tried.push(observe(shared, attempt));
+            }
+        }
+        What::Judge(suspect) => {
+            let comparer = comparer(slot, &task.prepared, task.options, shared);
+            let result = judge_suspect(comparer, shared, task.moment, suspect, &mut done);
+            done.error = result.err();
+        }
+        What::Step { phase, feed } => match comparer(slot, &task.prepared, task.options, shared) {
+            Ok(Some(comparer)) => {
+                comparer.moment = task.moment;
+                comparer.given.extend(feed);
+                done.error = comparer.step(phase).err();
+                done.take(comparer);
+            }
+            Ok(None) => {}
+            Err(error) => done.error = Some(error),
+        },
+    }
+    done.seconds = started.elapsed().as_secs_f64();
+    done
+}
+
+impl Done {
+    fn take(&mut self, comparer: &mut Comparer<'_>) {
+        self.tried.append(&mut comparer.tried);
+        self.met.append(&mut comparer.met);
+        self.counts = std::mem::take(&mut comparer.counts);
+        self.state = Some(State {
+            has: TRACED.map(|phase| comparer.has(phase)),
+            open: comparer.open(),
+        });
+    }
+}
+
+/// The slot's comparer, which is made when it is first needed.
+fn comparer<'s, 'd>(
+    slot: &'s mut Slot<'d>,
+    prepared: &Option<&'d Prepared<'d>>,
+    options: &'d Options,
+    shared: &'d Shared,
+) -> Result<Option<&'s mut Comparer<'d>>, DivergeError> {
+    if slot.comparer.is_none()
+        && let Some(prepared) = prepared
+    {
+        slot.comparer = Some(Comparer::new(prepared, options, shared)?);
+    }
+    Ok(slot.comparer.as_mut())
+}
+
+fn judge_suspect(
+    comparer: Result<Option<&mut Comparer<'_>>, DivergeError>,
+    shared: &Shared,
+    moment: u64,
+    suspect: Suspect,
+    done: &mut Done,
+) -> Result<(), DivergeError> {
+    let Suspect {
+        scenario,
+        seed,
+        phase,
+        differs,
+    } = suspect;
+    let mut place: Option<(Place, bool)> = None;
+    let mut origin = None;
+    // Where the versions part tells differences apart that look the same.
+    if differs && let Some(comparer) = comparer? {
+        comparer.moment = moment;
+        place = comparer.locate(&scenario);
+        origin = place.map(|(place, _)| comparer.versions.origin(&place));
+        done.take(comparer);
+    }
+    let verdict = judge(shared, moment, &scenario, differs, origin)?;
+    done.met.push(Met {
+        scenario,
+        seed,
+        verdict,
+        place: place.map(|(place, _)| place),
+        parted: place.is_some_and(|(_, parted)| parted),
+        phase,
+    });
+    Ok(())
+}
+
+/// Order among suspects: how often the like of it was seen, whether it only ran something new, its size, its number.
+type Rank = (u32, bool, usize, u64);
+
+/// A comparison under way.
+pub(super) struct Searching<'d, 'v, 'o> {
+    pub options: &'d Options,
+    pub shared: &'d Shared,
+    preparation: &'d Preparation<'v>,
+    prepared: Option<&'d Prepared<'d>>,
+    pub observer: &'o mut dyn Observer,
+    pub started: Instant,
+    nothing: Vocabulary,
+    corpus: Corpus,
+    sources: [Box<dyn Source>; SOURCES.len()],
+    schedule: Schedule,
+    random: Random,
+    hangs: Hangs,
+    /// Given inputs that have not been run, and all of them.
+    waiting: VecDeque<usize>,
+    seeds: Vec<Arc<Scenario>>,
+    suspects: BTreeMap<Rank, Suspect>,
+    /// How often differences were seen.
+    differences: HashMap<u64, u32>,
+    /// Inputs to be traced, by slot, and what is left to do there.
+    feed: Vec<VecDeque<Given>>,
+    states: Vec<State>,
+    issued: u64,
+    /// Inputs in a row that showed nothing new.
+    quiet: u64,
+    failed: u64,
+    pub clusters: Clusters,
+    pub counts: Totals,
+    settled: HashSet<usize>,
+    error: Option<DivergeError>,
+    ended: Option<Ended>,
+    lane: usize,
+    pub found: [(u64, u64); LANES],
+}
+
+/// What is counted.
+#[derive(Debug, Default)]
+pub(super) struct Totals {
+    pub divergences: BTreeMap<Phase, u64>,
+    pub silent: u64,
+    pub silent_places: HashMap<Place, u64>,
+    pub replayed: u64,
+    pub together: u64,
+    pub inputs: u64,
+    pub runs: u64,
+    pub undecided: u64,
+    pub left_out: u64,
+    pub cut: u64,
+    pub flaky: u64,
+    pub losses: BTreeMap<String, u64>,
+    pub cost: Cost,
+    pub paths: u64,
+}
+
+impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
+    pub fn new(
+        options: &'d Options,
+        shared: &'d Shared,
+        preparation: &'d Preparation<'v>,
+        observer: &'o mut dyn Observer,
+    ) -> Searching<'d, 'v, 'o> {
+        let seeds: Vec<Arc<Scenario>> = options.seeds.iter().cloned().map(Arc::new).collect();
+        Searching {
+            options,
+            shared,
+            preparation,
+            prepared: None,
+            observer,
+            started: Instant::now(),
+            nothing: Vocabulary::default(),
+            corpus: Corpus::default(),
+            sources: [
+                Box::new(Edits::new(Of::Words)),
+                Box::new(Edits::new(Of::World)),
+                Box::new(Edits::new(Of::Data)),
+                Box::new(Numbers::default()),
+                Box::new(Mutate),
+            ],
+            schedule: Schedule::new(LANES),
+            random: Random::new(options.explore.seed),
+            hangs: Hangs::default(),
+            waiting: (0..seeds.len()).collect(),
+            seeds,
+            suspects: BTreeMap::new(),
+            differences: HashMap::new(),
+            feed: (0..SLOTS).map(|_| VecDeque::new()).collect(),
+            states: vec![State::default(); SLOTS],
+            issued: 0,
+            quiet: 0,
+            failed: 0,
+            clusters: Clusters::default(),
+            counts: Totals::default(),
+            settled: HashSet::new(),
+            error: None,
+            ended: None,
+            lane: 0,
+            found: [(0, 0); LANES],
+        }
+    }
+
+    /// Why it has to end now, if it has.
+    fn is_over(&mut self) -> Option<Ended> {
+        if self.observer.stop() {
+            self.shared.budget.stop.request();
+            return Some(Ended::Stopped);
+        }
+        let budget = &self.shared.budget;
+        if budget.runs.is_some_and(|runs| self.counts.runs >= runs) {
+            return Some(Ended::Runs);
+        }
+        budget.is_late().then_some(Ended::Time)
+    }
+
+    /// Takes in what was prepared, as soon as it is there.
+    fn look_for_preparation(&mut self) {
+        if self.prepared.is_some() {
+            return;
+        }
+        match self.preparation.get() {
+            Some(Some(prepared)) => {
+                self.prepared = Some(prepared);
+                if let Err(error) = self.shared.prepared(prepared, self.options) {
+                    self.error.get_or_insert(error);
+                }
+                self.shared.budget.begin();
+            }
+            Some(None) => self.shared.budget.begin(),
+            None => {}
+        }
+    }
+
+    fn is_preparing(&self) -> bool {
+        self.preparation.get().is_none()
+    }
+
+    fn task(&mut self, lane: usize, what: What) -> Task<'d> {
+        let task = Task {
+            lane,
+            moment: self.issued,
+            shared: self.shared,
+            options: self.options,
+            prepared: self.prepared,
+            what,
+        };
+        self.issued += 1;
+        task
+    }
+
+    /// Given inputs that have not been run.
+    fn given(&mut self) -> Option<What> {
+        let mut attempts = Vec::new();
+        while attempts.len() < BATCH
+            && let Some(index) = self.waiting.pop_front()
+        {
+            let seed = Arc::clone(&self.seeds[index]);
+            if !self
+                .shared
+                .inputs
+                .insert(self.issued + 1, InputId::of(&seed))
+            {
+                self.settle(index);
+                continue;
+            }
+            let limit = self.options.explore.settings.timeout;
+            attempts.push(Attempt {
+                generation: 0,
+                kind: index as u64,
+                ..Attempt::new((*seed).clone(), &seed, limit)
+            });
+        }
+        (!attempts.is_empty()).then_some(What::Try(attempts))
+    }
+
+    /// What a source proposes that has not been run.
+    fn propose(&mut self, lane: usize) -> What {
+        let options = self.options;
+        let context = Context {
+            vocabulary: match self.prepared {
+                Some(prepared) => &prepared.vocabulary,
+                None => &self.nothing,
+            },
+            shape: &options.explore.shape,
+        };
+        let source = &mut self.sources[lane];
+        let proposals = source.propose(&mut self.corpus, &context, &mut self.random, BATCH);
+        let most = options.explore.settings.timeout;
+        let mut attempts = Vec::new();
+        for proposal in proposals {
+            let id = InputId::of(&proposal.scenario);
+            if !self.shared.inputs.insert(self.issued + 1, id)
+                || self.hangs.avoids(&proposal.scenario, proposal.kind)
+            {
+                self.quiet += u64::from(lane == MUTATE);
+                continue;
+            }
+            let parent = &self.corpus.entries[proposal.parent];
+            attempts.push(Attempt {
+                generation: parent.generation + 1,
+                parent: Some(proposal.parent),
+                kind: proposal.kind,
+                ..Attempt::new(
+                    proposal.scenario,
+                    &parent.seed,
+                    Attempt::limit(parent.time, most),
+                )
+            });
+        }
+        What::Try(attempts)
+    }
+
+    fn is_ready(&self, lane: usize, slot: usize) -> bool {
+        if lane < JUDGE {
+            return self.sources[lane].is_ready(&self.corpus);
+        }
+        if lane == JUDGE {
+            return !self.suspects.is_empty();
+        }
+        let traced = lane - JUDGE - 1;
+        let has_feed = TRACED[traced] == Phase::Given && !self.feed[slot].is_empty();
+        self.prepared.is_some() && (self.states[slot].has[traced] || has_feed)
+    }
+
+    /// Whether nothing is left but random changes, which had their chance.
+    fn is_exhausted(&self) -> bool {
+        let others = (0..LANES).filter(|lane| *lane != MUTATE);
+        let mut ready = others.filter(|lane| (0..SLOTS).any(|slot| self.is_ready(*lane, slot)));
+        ready.next().is_none() && (self.quiet >= QUIET || self.corpus.entries.is_empty())
+    }
+
+    /// The next input that is to be looked at closer.
+    fn look_closer(&mut self) -> Next<Task<'d>> {
+        match self.suspects.pop_first() {
+            Some((_, suspect)) => Next::Task(self.task(JUDGE, What::Judge(suspect))),
+            None => Next::Wait,
+        }
+    }
+
+    fn settle(&mut self, index: usize) {
+        if self.settled.insert(index) {
+            self.observer.settled(index);
+        }
+    }
+
+    /// Takes in an input that was run natively; whether it showed something new.
+    fn take_tried(&mut self, tried: Tried, lane: usize) -> bool {
+        let Tried {
+            attempt,
+            differs,
+            hung,
+            time,
+            counters,
+            ends,
+            difference,
+            error,
+        } = tried;
+        self.counts.inputs += 1;
+        let is_given = attempt.generation == 0;
+        if let Some(error) = error {
+            self.fail(error, is_given.then_some(attempt.kind as usize));
+            return false;
+        }
+        self.failed = 0;
+        self.hangs.note(&attempt.scenario, attempt.kind, time, hung);
+        let mut is_new = self.corpus.cover(0, &counters.old);
+        is_new |= self.corpus.cover(1, &counters.new);
+        let is_new_end = self.corpus.end(ends);
+        if differs {
+            let seen = self.differences.entry(difference).or_default();
+            let is_first = *seen == 0;
+            *seen += 1;
+            let rank = *seen - 1;
+            self.suspect(rank, &attempt, lane, true);
+            is_new |= is_first;
+        } else if is_new && self.has_sanitizers() {
+            self.suspect(1, &attempt, lane, false);
+        }
+        // An input that does not end is no start for others.
+        if is_given || (is_new || is_new_end) && !hung {
+            self.add(attempt, time, is_given);
+        }
+        is_new || is_new_end
+    }
+
+    fn has_sanitizers(&self) -> bool {
+        self.prepared
+            .is_some_and(|prepared| prepared.programs.new.checked.is_some())
+    }
+
+    fn suspect(&mut self, rank: u32, attempt: &Attempt, lane: usize, differs: bool) {
+        let number = self.counts.inputs;
+        let suspect = Suspect {
+            scenario: attempt.scenario.clone(),
+            seed: Arc::clone(&attempt.seed),
+            phase: phase_of(lane, attempt.generation),
+            differs,
+        };
+        let key = (rank, !differs, size(&suspect.scenario), number);
+        self.suspects.insert(key, suspect);
+        if self.suspects.len() > MOST_SUSPECTS {
+            self.suspects.pop_last();
+            self.lose("(inputs that there was no time to look at)");
+        }
+    }
+
+    fn lose(&mut self, what: &str) {
+        *self.counts.losses.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// Makes an input an entry of the corpus, and a start for the traced comparison.
+    fn add(&mut self, attempt: Attempt, time: std::time::Duration, is_given: bool) {
+        if let Some(parent) = attempt.parent {
+            self.corpus.entries[parent].children += 1;
+        }
+        let scenario = Arc::new(attempt.scenario);
+        let entry = self.corpus.add(Entry {
+            scenario: Arc::clone(&scenario),
+            seed: Arc::clone(&attempt.seed),
+            generation: attempt.generation,
+            time,
+            turns: 0,
+            children: 0,
+        });
+        let slot = match is_given {
+            true => attempt.kind as usize % SLOTS,
+            false => entry % SLOTS,
+        };
+        if is_given || self.feed[slot].len() < MOST_FED {
+            self.feed[slot].push_back(Given {
+                index: is_given.then_some(attempt.kind as usize),
+                scenario,
+                seed: attempt.seed,
+                generation: attempt.generation,
+            });
+        }
+    }
+
+    /// A run that fails ends that run, unless they all do.
+    fn fail(&mut self, error: DivergeError, seed: Option<usize>) {
+        if let Some(seed) = seed {
+            if self.seeds.len() > 1 {
+                self.observer.left_out(seed, &error);
+                self.settle(seed);
+            } else {
+                self.error.get_or_insert(error);
+            }
+            return;
+        }
+        if error.is_about_the_input() {
+            return;
+        }
+        self.failed += 1;
+        self.lose("(inputs that could not be run)");
+        if self.failed >= MOST_FAILED {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Takes in what an input showed on all builds; whether it is a new finding.
+    fn take_met(&mut self, met: Met, lane: usize) -> bool {
+        let Met {
+            scenario,
+            seed,
+            verdict,
+            place,
+            parted,
+            phase,
+        } = met;
+        if parted && !matches!(verdict, Verdict::Unknown) {
+            *self.counts.divergences.entry(phase).or_default() += 1;
+        }
+        let (shown, is_steady) = match verdict {
+            Verdict::Unknown => return false,
+            Verdict::Silent => {
+                self.take_silent(place, parted);
+                return false;
+            }
+            Verdict::Shown { shown, is_steady } => (*shown, is_steady),
+        };
+        self.counts.replayed += 1;
+        // An error that both have and that nothing of the patch leads to is not what is looked for.
+        if shown.class == Class::Both && !parted {
+            return false;
+        }
+        let versions = self.prepared.map(|prepared| prepared.versions);
+        let origin = place.and_then(|place| Some(versions?.origin(&place)));
+        let name = key(&shown, origin);
+        let is_new = self.clusters.is_new(&name);
+        if is_new && !is_steady {
+            self.counts.flaky += 1;
+            return false;
+        }
+        self.shared.findings.insert(self.issued, name.clone());
+        let at = self.clusters.add(Cluster {
+            key: name,
+            distance: distance(&seed, &scenario),
+            scenario,
+            shown,
+            place,
+            phase,
+            count: 1,
+            seconds: self.started.elapsed().as_secs_f64(),
+        });
+        if is_new {
+            self.observer.found(&self.clusters.list[at]);
+            self.found[lane].1 += 1;
+        }
+        is_new
+    }
+
+    fn take_silent(&mut self, place: Option<Place>, parted: bool) {
+        self.counts.replayed += 1;
+        match (parted, place) {
+            (true, Some(place)) => {
+                self.counts.silent += 1;
+                *self.counts.silent_places.entry(place).or_default() += 1;
+            }
+            (true, None) => self.counts.silent += 1,
+            (false, Some(_)) => self.counts.together += 1,
+            (false, None) => {}
+        }
+    }
+
+    fn take_counts(&mut self, counts: Counts) {
+        let totals = &mut self.counts;
+        totals.runs += counts.runs;
+        totals.undecided += counts.undecided;
+        totals.left_out += counts.left_out;
+        totals.cut += counts.cut;
+        totals.cost.one += counts.cost.one;
+        totals.cost.both += counts.cost.both;
+        for (name, count) in counts.losses {
+            *totals.losses.entry(name).or_default() += count;
+        }
+        for paths in counts.paths {
+            totals.paths += u64::from(self.shared.paths.insert(self.issued, paths));
+        }
+        for index in counts.settled {
+            self.settle(index);
+        }
+        for (index, error) in counts.left {
+            self.observer.left_out(index, &error);
+        }
+    }
+
+    pub fn error(&mut self) -> Option<DivergeError> {
+        self.error.take()
+    }
+
+    pub fn ended(&self) -> Ended {
+        self.ended.unwrap_or(Ended::Exhausted)
+    }
+
+    /// Functions whose code is not the same.
+    pub fn changed(&self) -> Vec<String> {
+        self.prepared.map_or(Vec::new(), |prepared| {
+            prepared.versions.correspondence.changed.clone()
+        })
+    }
+
+    pub fn avoided(&self) -> u64 {
+        self.hangs.avoided
+    }
+
+    pub fn spent(&self, lane: usize) -> (f64, u64) {
+        let spent = self.schedule.spent(lane);
+        (spent.cost, spent.turns)
+    }
+
+    fn tell(&mut self) {
+        let progress = Progress {
+            phase: phase_of(self.lane, 1),
+            inputs: self.counts.inputs,
+            runs: self.counts.runs,
+            divergences: self.counts.divergences.values().sum(),
+            clusters: self.clusters.list.len() as u64,
+            open: self.states.iter().map(|state| state.open).sum(),
+        };
+        self.observer.progress(&progress);
+    }
+}
+
+/// The names of kinds of work, by number.
+pub(super) fn lane_names() -> [&'static str; LANES] {
+    let mut names = ["look closer"; LANES];
+    for (name, phase) in names.iter_mut().zip(SOURCES) {
+        *name = phase.name();
+    }
+    for (name, phase) in names[JUDGE + 1..].iter_mut().zip(TRACED) {
+        *name = match phase {
+            Phase::Given => "trace",
+            phase => phase.name(),
+        };
+    }
+    names
+}
+
+fn phase_of(lane: usize, generation: u32) -> Phase {
+    match (generation, lane) {
+        (0, _) => Phase::Given,
+        (_, lane) if lane < JUDGE => SOURCES[lane],
+        (_, lane) if lane > JUDGE => TRACED[lane - JUDGE - 1],
+        _ => Phase::Given,
+    }
+}
+
+impl<'d> Director for Searching<'d, '_, '_> {
+    type Task = Task<'d>;
+    type Outcome = Done;
+
+    fn next(&mut self, slot: usize, under_way: usize) -> Next<Task<'d>> {
+        if self.error.is_some() {
+            return Next::Done;
+        }
+        if let Some(ended) = self.is_over() {
+            self.ended = Some(ended);
+            return Next::Done;
+        }
+        self.look_for_preparation();
+        if let Some(given) = self.given() {
+            return Next::Task(self.task(MUTATE, given));
+        }
+        // A difference of a kind that nobody has looked at comes before everything else.
+        let is_urgent = |rank: &Rank| rank.0 == 0;
+        let first = self.suspects.first_key_value();
+        if first.is_some_and(|(rank, _)| is_urgent(rank)) {
+            return self.look_closer();
+        }
+        if self.options.only_given {
+            return match under_way > 0 || !self.suspects.is_empty() {
+                true => self.look_closer(),
+                false => Next::Done,
+            };
+        }
+        // Without a clock, what comes when must not depend on how fast variants are made.
+        if self.is_preparing() && !self.shared.budget.is_timed() {
+            return Next::Wait;
+        }
+        if self.is_exhausted() {
+            return match under_way > 0 || self.is_preparing() {
+                true => Next::Wait,
+                false => Next::Done,
+            };
+        }
+        let mut schedule = std::mem::replace(&mut self.schedule, Schedule::new(0));
+        let lane = schedule.choose(|lane| self.is_ready(lane, slot));
+        self.schedule = schedule;
+        let Some(lane) = lane else {
+            // This slot has nothing to do, but others may.
+            return match under_way > 0 {
+                true => Next::Wait,
+                false => Next::Task(self.task(MUTATE, What::Try(Vec::new()))),
+            };
+        };
+        self.lane = lane;
+        let what = match lane {
+            lane if lane < JUDGE => self.propose(lane),
+            JUDGE => match self.suspects.pop_first() {
+                Some((_, suspect)) => What::Judge(suspect),
+                None => What::Try(Vec::new()),
+            },
+            lane => {
+                let phase = TRACED[lane - JUDGE - 1];
+                let feed = self.feed[slot].drain(..).collect();
+                What::Step { phase, feed }
+            }
+        };
+        Next::Task(self.task(lane, what))
+    }
+
+    fn take(&mut self, done: Done) {
+        let Done {
+            lane,
+            slot,
+            seconds,
+            tried,
+            met,
+            counts,
+            state,
+            error,
+        } = done;
+        let inputs = tried.len();
+        let runs = counts.runs;
+        let looks = met.len();
+        if let Some(state) = state {
+            self.states[slot] = state;
+        }
+        self.take_counts(counts);
+        let mut gain = 0.0;
+        for tried in tried {
+            let kind = tried.attempt.kind;
+            let is_new = self.take_tried(tried, lane);
+            gain += f64::from(u8::from(is_new));
+            self.found[lane].0 += u64::from(is_new);
+            if let Some(source) = self.sources.get_mut(lane) {
+                source.learn(kind, is_new);
+            }
+            self.quiet = match is_new {
+                true => 0,
+                false => self.quiet + u64::from(lane == MUTATE),
+            };
+        }
+        for met in met {
+            self.shared
+                .inputs
+                .insert(self.issued, InputId::of(&met.scenario));
+            if self.take_met(met, lane) {
+                gain += FINDING;
+                self.quiet = 0;
+            }
+        }
+        let cost = match self.shared.budget.is_timed() {
+            true => seconds,
+            false => (2 * inputs + 4 * runs as usize + 40 * looks) as f64 / 1000.0,
+        };
+        self.schedule.charge(lane, cost, gain);
+        if let Some(error) = error {
+            self.fail(error, None);
+        }
+        self.tell();
+    }
+
+    fn idle(&mut self) {
+        self.look_for_preparation();
+        if self.observer.stop() {
+            self.shared.budget.stop.request();
+        }
+    }
+}
