@@ -1,8 +1,9 @@
 //! An executor that may never be needed.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
-use super::{ExecuteError, Executor, Settings};
+use super::{ExecuteError, Executor, RunOptions, Settings};
 use crate::run::Outcome;
 use crate::shared::Shared;
 use parallax_scenario::Scenario;
@@ -13,6 +14,7 @@ pub struct Later {
     program: PathBuf,
     settings: Settings,
     executor: Option<Executor>,
+    until: Option<Instant>,
 }
 
 impl Later {
@@ -21,6 +23,7 @@ impl Later {
             program: program.to_owned(),
             settings,
             executor: None,
+            until: None,
         }
     }
 
@@ -29,16 +32,32 @@ impl Later {
         Later::new(&self.program, self.settings.clone())
     }
 
+    /// As [`Executor::end_by`].
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.until = until;
+    }
+
     /// As [`Executor::run`].
     pub fn run(
         &mut self,
         scenario: &Scenario,
         shared: &[Shared<'_>],
     ) -> Result<Outcome, ExecuteError> {
+        self.run_with(scenario, shared, RunOptions::default())
+    }
+
+    /// As [`Executor::run_with`].
+    pub fn run_with(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+        options: RunOptions,
+    ) -> Result<Outcome, ExecuteError> {
         let executor = match &mut self.executor {
             Some(executor) => executor,
             none => none.insert(Executor::new(&self.program, self.settings.clone())?),
         };
-        executor.run(scenario, shared)
+        executor.end_by(self.until);
+        executor.run_with(scenario, shared, options)
     }
 }
