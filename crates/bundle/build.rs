@@ -41,6 +41,7 @@ fn main() {
         "runtime/declared",
         "runtime/models",
         "runtime/src",
+        "serve/src",
     ] {
         let path = crates.join(source);
         // A path that does not exist would make the script run at every build.
@@ -52,6 +53,7 @@ fn main() {
     let mut assets = vec![
         ("plugin.so".to_owned(), build_plugin(root, &nested)),
         ("libruntime.a".to_owned(), build_runtime(root, &nested)),
+        ("serve.so".to_owned(), build_server(root, &nested)),
     ];
     let compiler = env::var_os("PARALLAX_CLANG").unwrap_or_else(|| "clang-19".into());
     println!("cargo::rerun-if-env-changed=PARALLAX_CLANG");
@@ -123,6 +125,16 @@ fn build_runtime(root: &Path, nested: &Path) -> Vec<u8> {
             "--quiet",
         ]));
     read(&nested.join("runtime/libparallax_runtime.a"))
+}
+
+/// The run server as a shared object of its own: it needs no library, because it finds what it calls in those of the program.
+fn build_server(root: &Path, nested: &Path) -> Vec<u8> {
+    run(cargo(root, nested)
+        .args(["rustc", "--locked", "-p", "parallax-serve"])
+        .args(["--profile", "runtime", "--features", "preload"])
+        .args(["--crate-type", "cdylib", "--quiet", "--"])
+        .args(["-C", "link-arg=-nostdlib", "-C", "strip=symbols"]));
+    read(&nested.join("runtime/libparallax_serve.so"))
 }
 
 /// Models written in C are traced like the program itself, so they are carried as

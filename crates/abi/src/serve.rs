@@ -1,19 +1,28 @@
-//! How the engine asks for runs: of a run server inside a traced program, which forks, and of the
+//! How the engine asks for runs: of a run server inside a program, which forks, and of the
 //! sandbox's first process, which executes programs.
 //!
 //! Over a stream socket. The engine sends a [`Request`] with descriptors attached (standard input, output and
 //! error, then those that [`Request::numbers`] names), followed by [`Request::body`] bytes; it gets one
 //! [`Reply`] for each [`Kind::Run`]. The body is a sequence of C strings, each in a slot of its own
 //! (see [`slot`]): program, working directory, arguments (the program's name first), then the whole environment.
-//! The strings are where the program finds them, so no two of them touch.
+//! The strings are where the program finds them: in traced programs no two of them touch, so that each has bounds. Others
+//! get them [packed](Request::packed), as from the kernel.
 
-/// Environment variable that carries the number of a run server's socket.
+/// Environment variable that carries the number of a run server's socket, where the runtime is the server.
 pub const ENVIRONMENT: &str = "PARALLAX_SERVER";
+/// Likewise, where a shared object is that the dynamic linker was told to load by [`PRELOAD`].
+pub const PRELOADED: &str = "PARALLAX_PRELOADED";
+/// What the dynamic linker loads before a program.
+pub const PRELOAD: &str = "LD_PRELOAD";
+/// Makes the dynamic linker bind all functions at the start: once in the server, instead of in every run anew.
+pub const BIND_NOW: &str = "LD_BIND_NOW";
 
 /// Standard input, output and error.
 pub const STREAMS: usize = 3;
-/// Descriptors that a run can get besides its streams.
-pub const MAX_NUMBERS: usize = 4;
+/// Pieces of shared memory that a run can get.
+pub const MAX_SHARED: usize = 4;
+/// Descriptors that a run can get besides its streams; a server has its socket.
+pub const MAX_NUMBERS: usize = MAX_SHARED + 1;
 /// Longer bodies are refused.
 pub const MAX_BODY: usize = 8 << 20;
 
@@ -51,7 +60,22 @@ pub struct Request {
     pub closed: u32,
     /// Address family of the socket that is asked for.
     pub family: i32,
+    /// Not 0: strings of the body lie one behind the other, without slots. Only for servers.
+    pub packed: u32,
+    /// Not 0: the program has code of ours in its functions, whose frames are larger than those of the plain one.
+    pub instrumented: u32,
+    /// Not negative: the program is a server, and gets the kernel's counter of process numbers as this descriptor, with the
+    /// capability to write there, if they are to be had.
+    pub counter: i32,
 }
+
+/// Where a server that talks at `socket` finds the counter of process numbers.
+pub const fn counter(socket: i32) -> i32 {
+    socket - 1
+}
+
+/// Number of a server's own process, where it can be chosen: runs begin with 2, as without a server, and come past this one late.
+pub const SERVER_PROCESS: u32 = 400;
 
 impl Request {
     /// One that asks for nothing particular.
@@ -65,6 +89,9 @@ impl Request {
             umask: UMASK,
             closed: 0,
             family: 0,
+            packed: 0,
+            instrumented: 0,
+            counter: -1,
         }
     }
 }

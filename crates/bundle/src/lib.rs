@@ -1,5 +1,5 @@
 //! Everything that Parallax needs on another machine besides clang, inside one binary:
-//! the plug-in, the runtime library, the models' bitcode, the coverage runtime, and what programs that were written for
+//! the plug-in, the runtime library, the run server, the models' bitcode, the coverage runtime, and what programs that were written for
 //! other tools call.
 //!
 //! Tools need them as files, so they are unpacked, once, into a directory named
@@ -86,6 +86,11 @@ impl Bundle {
     /// The static library that traced programs are linked with.
     pub fn runtime(&self) -> PathBuf {
         self.directory.join("libruntime.a")
+    }
+
+    /// The run server, for the dynamic linker to load before a program (`crates/serve`).
+    pub fn server(&self) -> PathBuf {
+        self.directory.join("serve.so")
     }
 
     /// Bitcode of the models written in C, to be compiled as the traced program is.

@@ -99,9 +99,11 @@ pub fn ending(outcome: &Outcome) -> Ending {
     let (exit, signal) = match outcome.end {
         End::Exit(status) => (Some(status), None),
         End::Signal(signal) => (None, Some(signal)),
-        End::Timeout | End::OutOfMemory | End::TooManyProcesses | End::TooMuchOutput => {
-            (None, None)
-        }
+        End::Timeout
+        | End::OutOfMemory
+        | End::TooManyProcesses
+        | End::TooMuchOutput
+        | End::Interrupted => (None, None),
     };
     Ending {
         exit,
@@ -223,7 +225,11 @@ fn own_error(outcome: &Outcome) -> Option<Problem> {
     let stderr = String::from_utf8_lossy(&outcome.stderr.bytes);
     let problem = |kind, message: String| Some(Problem::new(kind, message, None));
     match outcome.end {
-        End::Exit(_) | End::OutOfMemory | End::TooManyProcesses | End::TooMuchOutput => None,
+        End::Exit(_)
+        | End::OutOfMemory
+        | End::TooManyProcesses
+        | End::TooMuchOutput
+        | End::Interrupted => None,
         End::Timeout => problem(Kind::Timeout, "does not come to an end".into()),
         End::Signal(libc::SIGABRT) => {
             if let Some(line) = stderr.lines().find(|line| line.starts_with(REACHED)) {

@@ -51,6 +51,18 @@ pub struct Shared<'a> {
     pub descriptor: BorrowedFd<'a>,
 }
 
+impl Shared<'_> {
+    /// What tells this memory from others.
+    pub(crate) fn identity(&self) -> (u64, u64) {
+        // SAFETY: `stat` is plain data, filled in by the call; zeros if it fails.
+        unsafe {
+            let mut stat: libc::stat = std::mem::zeroed();
+            libc::fstat(self.descriptor.as_raw_fd(), &mut stat);
+            (stat.st_dev, stat.st_ino)
+        }
+    }
+}
+
 /// An anonymous file, mapped.
 #[derive(Debug)]
 pub struct SharedMemory {

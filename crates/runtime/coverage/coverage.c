@@ -2,8 +2,12 @@
  *
  * Every module calls __plx_cover from a constructor. Without a region in the environment the
  * module keeps counting in a private array of its own, so a covered program runs
- * anywhere. Layout: crates/abi/src/cover.rs. */
+ * anywhere. Layout: crates/abi/src/cover.rs.
+ *
+ * In a run server (crates/serve) constructors run once, but what they count belongs to every run: there modules count
+ * in their private arrays until the server forks, and the process of a run adds that to its counters. */
 
+#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -26,9 +30,68 @@ struct module {
   uint32_t first, count;
 };
 
+/* A module that counts privately until a run begins. */
+struct waiting {
+  struct waiting *next;
+  uint32_t **counters, *shared;
+  uint64_t count;
+  int has_counted;
+};
+
 static char *region;
 static uint32_t capacity, room;
-static int tried;
+static int tried, serving;
+static struct waiting *waiting;
+
+/* In the server, before it forks: once, because nothing counts there any more. */
+static void look(void) {
+  static int looked;
+  if (looked)
+    return;
+  looked = 1;
+  for (struct waiting *module = waiting; module; module = module->next)
+    for (uint64_t index = 0; index < module->count && !module->has_counted; index++)
+      module->has_counted = (*module->counters)[index] != 0;
+}
+
+/* In the process of a run. */
+static void begin(void) {
+  for (struct waiting *module = waiting; module; module = module->next) {
+    uint32_t *private = *module->counters;
+    for (uint64_t index = 0; module->has_counted && index < module->count; index++)
+      module->shared[index] += private[index];
+    *module->counters = module->shared;
+  }
+  /* Processes that this one forks go on counting. */
+  waiting = 0;
+}
+
+/* Memory for one more; not from the program's allocator, which may be covered itself. */
+static struct waiting *another(void) {
+  enum { BYTES = 64 << 10 };
+  static struct waiting *unused;
+  static size_t left;
+  if (left == 0) {
+    void *memory =
+        mmap(0, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+      return 0;
+    unused = memory;
+    left = BYTES / sizeof *unused;
+  }
+  left--;
+  return unused++;
+}
+
+static void use(uint32_t **counters, uint32_t *shared, uint64_t count) {
+  struct waiting *module = serving ? another() : 0;
+  if (!module) {
+    *counters = shared;
+    return;
+  }
+  *module = (struct waiting){waiting, counters, shared, count, 0};
+  waiting = module;
+}
 
 static void attach(void) {
   tried = 1;
@@ -56,6 +119,7 @@ static void attach(void) {
   region = memory;
   capacity = header->capacity;
   room = header->log;
+  serving = getenv("PARALLAX_PRELOADED") && pthread_atfork(look, 0, begin) == 0;
 }
 
 /* Other processes may register the same module at the same time: whoever
@@ -82,7 +146,7 @@ void __plx_cover(uint64_t id, uint32_t **counters, uint64_t count) {
       }
       slot->count = (uint32_t)count;
       __atomic_store_n(&slot->first, first + 1, __ATOMIC_RELEASE);
-      *counters = all + first;
+      use(counters, all + first, count);
       return;
     }
     if (owner == id) {
@@ -92,7 +156,7 @@ void __plx_cover(uint64_t id, uint32_t **counters, uint64_t count) {
           break;
         if (first != 0) {
           if (slot->count == count)
-            *counters = all + first - 1;
+            use(counters, all + first - 1, count);
           return;
         }
       }

@@ -39,7 +39,6 @@ mod objects;
 mod ops;
 mod presence;
 mod private;
-mod processes;
 mod server;
 mod settled;
 mod shadow;

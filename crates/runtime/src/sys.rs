@@ -1,87 +1,20 @@
 //! Raw system calls: all that the runtime asks of the kernel, without libc.
 //!
 //! libc's wrappers may be the program's own, may be interposed, set `errno`
-//! and are cancellation points; none of that may happen inside the runtime.
+//! and are cancellation points; none of that may happen inside the runtime. What the run server needs as well is
+//! in [`parallax_serve::sys`].
 
 use core::arch::asm;
+pub use parallax_serve::sys::*;
 
-pub const ENOMEM: i32 = 12;
 pub const ESRCH: i32 = 3;
 
-pub const PROT_READ_WRITE: usize = 3;
-pub const MAP_SHARED: usize = 0x1;
-pub const MAP_PRIVATE: usize = 0x2;
-pub const MAP_ANONYMOUS: usize = 0x20;
-pub const MAP_NORESERVE: usize = 0x4000;
-pub const MAP_POPULATE: usize = 0x8000;
-pub const MAP_FIXED_NOREPLACE: usize = 0x10_0000;
-
-pub const MADV_HUGEPAGE: usize = 14;
-pub const MADV_NOHUGEPAGE: usize = 15;
-pub const MADV_DONTDUMP: usize = 16;
 pub const MADV_WIPEONFORK: usize = 18;
 
 const S_IFMT: u32 = 0o170_000;
 const S_IFREG: u32 = 0o100_000;
 const S_IFIFO: u32 = 0o010_000;
 const S_IFSOCK: u32 = 0o140_000;
-
-/// A failed call's error number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Errno(pub i32);
-
-/// # Safety
-/// As the kernel's call of that number.
-#[inline]
-pub unsafe fn call(number: usize, arguments: [usize; 6]) -> Result<usize, Errno> {
-    let [a, b, c, d, e, f] = arguments;
-    let result: isize;
-    // SAFETY: the caller vouches for the arguments; the kernel clobbers only
-    // rcx and r11 besides the result.
-    unsafe {
-        asm!("syscall", inlateout("rax") number as isize => result,
-             in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-             lateout("rcx") _, lateout("r11") _, options(nostack));
-    }
-    if (-4095..0).contains(&result) {
-        Err(Errno(-result as i32))
-    } else {
-        Ok(result as usize)
-    }
-}
-
-/// Maps memory.
-///
-/// # Safety
-/// As `mmap`: a fixed mapping must not replace memory in use.
-pub unsafe fn mmap(
-    address: usize,
-    size: usize,
-    flags: usize,
-    descriptor: i32,
-) -> Result<usize, Errno> {
-    let descriptor = descriptor as isize as usize;
-    // SAFETY: passed on to the caller.
-    unsafe { call(9, [address, size, PROT_READ_WRITE, flags, descriptor, 0]) }
-}
-
-/// Fresh zeroed memory of the runtime's own, kept out of core dumps.
-pub fn allocate(size: usize) -> Option<usize> {
-    allocate_with(size, MAP_NORESERVE)
-}
-
-/// As [`allocate`], with all pages there when they are first touched.
-pub fn allocate_at_once(size: usize) -> Option<usize> {
-    allocate_with(size, MAP_POPULATE)
-}
-
-fn allocate_with(size: usize, flags: usize) -> Option<usize> {
-    let flags = MAP_PRIVATE | MAP_ANONYMOUS | flags;
-    // SAFETY: the kernel picks an address that is free.
-    let address = unsafe { mmap(0, size, flags, -1) }.ok()?;
-    advise(address, size, MADV_DONTDUMP);
-    Some(address)
-}
 
 /// Gives memory back.
 ///
@@ -90,12 +23,6 @@ fn allocate_with(size: usize, flags: usize) -> Option<usize> {
 pub unsafe fn unmap(address: usize, size: usize) {
     // SAFETY: passed on to the caller.
     let _ = unsafe { call(11, [address, size, 0, 0, 0, 0]) };
-}
-
-/// Advice that changes no contents; false if the kernel does not know it.
-pub fn advise(address: usize, size: usize, advice: usize) -> bool {
-    // SAFETY: the advices used here do not destroy data of this process.
-    unsafe { call(28, [address, size, advice, 0, 0, 0]) }.is_ok()
 }
 
 /// In place of a directory's descriptor: the working directory.
@@ -306,14 +233,6 @@ pub unsafe fn execve(path: *const u8, argv: *const *const u8, envp: *const *cons
     match unsafe { call(59, [path as usize, argv as usize, envp as usize, 0, 0, 0]) } {
         Ok(_) => Errno(0),
         Err(errno) => errno,
-    }
-}
-
-/// Ends the process without running anything.
-pub fn exit_now(status: i32) -> ! {
-    loop {
-        // SAFETY: exit_group does not return.
-        let _ = unsafe { call(231, [status as usize, 0, 0, 0, 0, 0]) };
     }
 }
 

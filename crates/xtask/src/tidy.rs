@@ -33,7 +33,11 @@ const ARROWS: &[(&str, &[&str])] = &[
         "parallax-plugin",
         &["parallax-abi", "parallax-record", "parallax-instrument"],
     ),
-    ("parallax-runtime", &["parallax-abi", "parallax-expr"]),
+    ("parallax-serve", &["parallax-abi"]),
+    (
+        "parallax-runtime",
+        &["parallax-abi", "parallax-expr", "parallax-serve"],
+    ),
     ("parallax-bundle", &["parallax-abi"]),
     (
         "parallax-capture",
@@ -48,7 +52,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-report", &["parallax-scenario"]),
     (
         "parallax-exec",
-        &["parallax-abi", "parallax-record", "parallax-scenario"],
+        &[
+            "parallax-abi",
+            "parallax-bundle",
+            "parallax-record",
+            "parallax-scenario",
+        ],
     ),
     (
         "parallax-trace",

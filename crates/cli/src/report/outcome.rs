@@ -51,6 +51,7 @@ impl fmt::Display for Ended<'_> {
                 let much = Palette.bad("too much");
                 format!("wrote {much} and was stopped")
             }
+            End::Interrupted => "was stopped because its time was up".to_owned(),
         };
         let program = Palette.heading(&self.program.display().to_string());
         writeln!(text, "{program} {ending}")?;
@@ -108,6 +109,7 @@ pub fn json(outcome: &Outcome) -> Value {
         End::OutOfMemory => ("out-of-memory", None, None),
         End::TooManyProcesses => ("too-many-processes", None, None),
         End::TooMuchOutput => ("too-much-output", None, None),
+        End::Interrupted => ("interrupted", None, None),
     };
     json!({
         "end": end,

@@ -1,5 +1,6 @@
 //! The environment that a program is given: small, and the same on every machine.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -39,6 +40,27 @@ pub fn of_run(given: &[Variable], scenario: &Scenario, work: &Path) -> Vec<Varia
         environment.push((ktest::VARIABLE.into(), work.join(name).into()));
     }
     environment
+}
+
+/// Whether somebody has plans of his own with the dynamic linker.
+pub fn speaks_to_the_linker(given: &[Variable]) -> bool {
+    given
+        .iter()
+        .any(|(name, _)| name.as_bytes().starts_with(LINKER.as_bytes()))
+}
+
+/// What the dynamic linker listens to.
+const LINKER: &str = "LD_";
+
+/// Whether there is a variable that is read before `main`, by the dynamic linker, libc or a sanitizer.
+pub fn is_read_at_start(variables: &BTreeMap<Bytes, Bytes>) -> bool {
+    const PREFIXES: [&str; 4] = [LINKER, "GLIBC_", "MALLOC_", "PTHREAD_"];
+    const SUFFIX: &str = "SAN_OPTIONS";
+    variables.keys().any(|name| {
+        let mut prefixes = PREFIXES.iter();
+        prefixes.any(|prefix| name.starts_with(prefix.as_bytes()))
+            || name.ends_with(SUFFIX.as_bytes())
+    })
 }
 
 /// With the locale and the time zone of all runs, unless something else was asked for. Plain `C`: a byte is a character there, whatever

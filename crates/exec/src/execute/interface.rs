@@ -3,9 +3,13 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use crate::play::AddressError;
+#[cfg(doc)]
+use crate::run::End;
 use crate::run::{Launch, RunError};
 use crate::sandbox::{Limits, Policy, SandboxError};
 
@@ -27,8 +31,12 @@ pub struct Settings {
     pub output: usize,
     /// What a run may write to its standard streams before it is ended; no limit but that of time if nothing.
     pub written: Option<u64>,
-    /// Whether a run server may be used.
+    /// Whether a run server may be used: a program that is started once and forks for every run. Where a program cannot be
+    /// served, runs are of fresh processes all the same. What is reported should be seen without one: see
+    /// [`RunOptions::fresh`].
     pub server: bool,
+    /// When it is set, the run that is under way ends within 100 ms, and none begins: [`End::Interrupted`].
+    pub cancel: Option<Arc<AtomicBool>>,
     /// Files and directories that the program needs besides itself and its libraries.
     pub readable: Vec<PathBuf>,
 }
@@ -45,9 +53,28 @@ impl Default for Settings {
             output: 1 << 20,
             written: None,
             server: true,
+            cancel: None,
             readable: Vec::new(),
         }
     }
+}
+
+/// How one run is made, besides what all runs of an executor have in common.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RunOptions {
+    /// In a process that was executed for it, never by a server. Constructors of a served program have run before, so their
+    /// environment and arguments were others: what is about to be reported must be seen in a fresh process.
+    pub fresh: bool,
+    /// Wall-clock time of this run, if it is less than that of the settings.
+    pub timeout: Option<Duration>,
+}
+
+impl RunOptions {
+    /// Of a fresh process.
+    pub const FRESH: RunOptions = RunOptions {
+        fresh: true,
+        timeout: None,
+    };
 }
 
 /// Why a scenario could not be run.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::{ExecuteError, Executor, Settings};
+use super::{ExecuteError, Executor, RunOptions, Settings};
 use crate::run::Outcome;
 use crate::shared::Shared;
 use parallax_scenario::Scenario;
@@ -43,11 +43,21 @@ impl Later {
         scenario: &Scenario,
         shared: &[Shared<'_>],
     ) -> Result<Outcome, ExecuteError> {
+        self.run_with(scenario, shared, RunOptions::default())
+    }
+
+    /// As [`Executor::run_with`].
+    pub fn run_with(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+        options: RunOptions,
+    ) -> Result<Outcome, ExecuteError> {
         let executor = match &mut self.executor {
             Some(executor) => executor,
             none => none.insert(Executor::new(&self.program, self.settings.clone())?),
         };
         executor.end_by(self.until);
-        executor.run(scenario, shared)
+        executor.run_with(scenario, shared, options)
     }
 }

@@ -1,6 +1,6 @@
 //! Runs scenarios: one program, one after the other, each in a sandbox with a working directory of its own.
 //!
-//! A program that has a run server inside (the traced variant) is started once and forks for every run; others, and
+//! A program that can be served is started once and forks for every run ([`serving`]); others, and
 //! those that do not get along with that, are started anew. What comes out is the same.
 
 mod environment;
@@ -13,6 +13,7 @@ mod ready;
 mod request;
 mod scratch;
 mod server;
+mod serving;
 mod snapshot;
 mod watch;
 
@@ -20,24 +21,25 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use parallax_abi::serve::{MAX_NUMBERS, Step, UMASK};
+use parallax_abi::serve::{MAX_SHARED, Step, UMASK};
 
 use crate::libraries;
 use crate::play::Sockets;
 use crate::run::keeper::Stage;
 use crate::run::prepare::high_descriptor;
-use crate::run::{End, Launch, Outcome, RunError};
+use crate::run::{Captured, End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Place};
 use crate::shared::Shared;
 use crate::temporary::Temporary;
-pub use interface::{ExecuteError, Settings};
+pub use interface::{ExecuteError, RunOptions, Settings};
 pub use later::Later;
 pub use layout::lay_out;
 use parallax_scenario::{Scenario, Sink};
 use ready::{Run, address_of, relocated};
-use request::Message;
+use request::{Message, Spacing};
 use scratch::Scratch;
-use server::Server;
+use server::{Origin, Server};
+use serving::Serving;
 use snapshot::Snapshot;
 use watch::{Bounds, Finished, WatchError};
 
@@ -59,6 +61,13 @@ pub struct Executor {
     _scratch: Temporary,
 }
 
+/// One run that is asked for.
+struct Job<'j> {
+    scenario: &'j Scenario,
+    shared: &'j [Shared<'j>],
+    bounds: Bounds,
+}
+
 /// A sandbox that is there.
 #[derive(Debug)]
 struct Cell {
@@ -72,20 +81,8 @@ struct Cell {
     sockets: Sockets,
 }
 
-/// Whether runs come from a server.
-#[derive(Debug)]
-enum Serving {
-    /// So many have been lost.
-    Allowed {
-        lost: u32,
-    },
-    Never,
-}
-
 /// What a pipe holds, at least.
 const PIPE_BYTES: u64 = 64 << 10;
-/// After so many servers were lost, none is started any more.
-const MAX_LOST_SERVERS: u32 = 3;
 
 impl Executor {
     /// Confined as the settings' policy says.
@@ -102,16 +99,15 @@ impl Executor {
     ) -> Result<Executor, ExecuteError> {
         let scratch = Temporary::new().map_err(ExecuteError::Scratch)?;
         let program = std::path::absolute(program).map_err(ExecuteError::Scratch)?;
-        let readable = readable(&program, &settings);
+        let serving = Serving::of(&program, &settings);
+        let mut readable = readable(&program, &settings);
+        if serving.origin() == Some(Origin::Preloaded) {
+            readable.extend(server::preloaded().map(Path::to_owned));
+        }
         let place = Place::new(confinement, scratch.path(), &readable)?;
         if settings.argv0.is_empty() {
             settings.argv0 = program.clone().into();
         }
-        let serving = if settings.server && server::is_possible(&program) {
-            Serving::Allowed { lost: 0 }
-        } else {
-            Serving::Never
-        };
         Ok(Executor {
             program,
             settings,
@@ -125,7 +121,7 @@ impl Executor {
         })
     }
 
-    /// From now on no run goes on after that, whatever time it has otherwise.
+    /// From now on no run goes on after that, whatever time it has otherwise: it ends as [`End::Interrupted`].
     pub fn end_by(&mut self, until: Option<Instant>) {
         self.until = until;
     }
@@ -142,7 +138,7 @@ impl Executor {
 
     /// Whether runs come from a run server, as far as is known yet.
     pub fn is_serving(&self) -> bool {
-        matches!(self.serving, Serving::Allowed { .. })
+        self.serving.origin().is_some()
     }
 
     /// Runs the program on the scenario. With shared memory, it can write a trace or counters to it.
@@ -151,38 +147,57 @@ impl Executor {
         scenario: &Scenario,
         shared: &[Shared<'_>],
     ) -> Result<Outcome, ExecuteError> {
-        if shared.len() > MAX_NUMBERS {
+        self.run_with(scenario, shared, RunOptions::default())
+    }
+
+    /// As [`Executor::run`], with what this run needs.
+    pub fn run_with(
+        &mut self,
+        scenario: &Scenario,
+        shared: &[Shared<'_>],
+        options: RunOptions,
+    ) -> Result<Outcome, ExecuteError> {
+        if shared.len() > MAX_SHARED {
             return Err(ExecuteError::TooMuchShared(shared.len()));
         }
-        let scenario = &*relocated(scenario, self.place.work());
-        let outcome = self.run_somehow(scenario, shared)?;
+        let job = Job {
+            scenario: &*relocated(scenario, self.place.work()),
+            shared,
+            bounds: self.bounds(options),
+        };
+        if job.bounds.is_interrupted() {
+            return Ok(interrupted());
+        }
+        let served = match options.fresh {
+            true => None,
+            false => self.run_served(&job)?,
+        };
+        let outcome = match served {
+            Some(outcome) => outcome,
+            None => self.run_anew(&job)?,
+        };
         self.is_eager = outcome.stdout.total.max(outcome.stderr.total) >= PIPE_BYTES;
         Ok(outcome)
     }
 
-    fn run_somehow(
-        &mut self,
-        scenario: &Scenario,
-        shared: &[Shared<'_>],
-    ) -> Result<Outcome, ExecuteError> {
-        let message = self.message(scenario, shared)?;
-        if let Some(outcome) = self.run_served(&message, scenario, shared)? {
-            return Ok(outcome);
-        }
-        // What a run did to the place that it shares with others can make the next one fail, and sandboxes can be
-        // lost: once more, in a fresh one.
-        let before: Vec<Option<Snapshot>> = shared.iter().map(Snapshot::take).collect();
-        match self.run_alone(&message, scenario, shared) {
+    /// What a run did to the place that it shares with others can make the next one fail, and sandboxes can be
+    /// lost: once more, in a fresh one.
+    fn run_anew(&mut self, job: &Job<'_>) -> Result<Outcome, ExecuteError> {
+        let before: Vec<Option<Snapshot>> = job.shared.iter().map(Snapshot::take).collect();
+        match self.run_alone(job) {
             Err(ExecuteError::Run(RunError::Directory { .. }) | ExecuteError::Lost(_)) => {
                 self.cell = None;
-                restore(shared, &before)?;
-                self.run_alone(&message, scenario, shared)
+                restore(job.shared, &before)?;
+                self.run_alone(job)
             }
             result => result,
         }
     }
 
-    fn message(&self, scenario: &Scenario, shared: &[Shared<'_>]) -> Result<Message, RunError> {
+    fn message(&self, job: &Job<'_>, spacing: Spacing) -> Result<Message, RunError> {
+        let Job {
+            scenario, shared, ..
+        } = *job;
         let mut environment =
             environment::of_run(&self.settings.environment, scenario, self.place.work());
         let numbers: Vec<i32> = (0..shared.len() as i32)
@@ -202,7 +217,9 @@ impl Executor {
             &arguments,
             &environment,
             &numbers,
+            spacing,
         )?;
+        message.request.instrumented = u32::from(!shared.is_empty());
         message.request.umask = scenario.umask.unwrap_or(UMASK);
         message.request.closed = u32::from(scenario.closed_stdin)
             | u32::from(scenario.stdout == Sink::Closed) << 1
@@ -258,94 +275,19 @@ impl Executor {
         }
     }
 
-    /// A run by the server; `None` if there is none, or none any more.
-    fn run_served(
-        &mut self,
-        message: &Message,
-        scenario: &Scenario,
-        shared: &[Shared<'_>],
-    ) -> Result<Option<Outcome>, ExecuteError> {
-        let Serving::Allowed { lost } = self.serving else {
-            return Ok(None);
-        };
-        let bounds = self.bounds();
-        self.prepare(scenario)?;
-        let cell = self.cell.as_mut().expect("just prepared");
-        if cell.server.is_none() {
-            let environment = environment::fixed(&self.settings.environment);
-            cell.server = Server::start(
-                &cell.init,
-                &self.program,
-                self.place.work(),
-                &self.settings.argv0,
-                &environment,
-            )?;
-        }
-        let Some(server) = &cell.server else {
-            self.serving = Serving::Never;
-            return Ok(None);
-        };
-        let before: Vec<Option<Snapshot>> = shared.iter().map(Snapshot::take).collect();
-        let run = Run {
-            init: &cell.init,
-            server: Some(server),
-            message,
-            scenario,
-            shared,
-        };
-        match run.watch(&bounds, &mut cell.sockets) {
-            Ok(finished) => match finished.failed {
-                None => Ok(Some(outcome(finished))),
-                // Started anew it may go better, and will else say why.
-                Some(_) => self.lose_server(lost, shared, &before).map(|()| None),
-            },
-            Err(WatchError::Lost(_)) => self.lose_server(lost, shared, &before).map(|()| None),
-            Err(WatchError::Execute(error)) => Err(error),
-        }
-    }
-
-    /// The server was killed, or does not answer: the run must be repeated without it.
-    fn lose_server(
-        &mut self,
-        lost: u32,
-        shared: &[Shared<'_>],
-        before: &[Option<Snapshot>],
-    ) -> Result<(), ExecuteError> {
-        self.end_server();
-        self.serving = match lost + 1 {
-            MAX_LOST_SERVERS => Serving::Never,
-            lost => Serving::Allowed { lost },
-        };
-        restore(shared, before)
-    }
-
-    fn end_server(&mut self) {
-        if let Some(cell) = &mut self.cell
-            && let Some(server) = cell.server.take()
-            && !server.end(&cell.init)
-        {
-            self.cell = None;
-        }
-    }
-
     /// A run of a fresh process.
-    fn run_alone(
-        &mut self,
-        message: &Message,
-        scenario: &Scenario,
-        shared: &[Shared<'_>],
-    ) -> Result<Outcome, ExecuteError> {
+    fn run_alone(&mut self, job: &Job<'_>) -> Result<Outcome, ExecuteError> {
         self.end_server();
-        let bounds = self.bounds();
-        let cell = self.prepare(scenario)?;
+        let message = &self.message(job, Spacing::Slots)?;
+        let cell = self.prepare(job.scenario)?;
         let run = Run {
             init: &cell.init,
             server: None,
             message,
-            scenario,
-            shared,
+            scenario: job.scenario,
+            shared: job.shared,
         };
-        match run.watch(&bounds, &mut cell.sockets) {
+        match run.watch(&job.bounds, &mut cell.sockets) {
             Ok(finished) => match finished.failed {
                 None => Ok(outcome(finished)),
                 Some((step, errno)) => Err(self.failure(step, errno).into()),
@@ -358,13 +300,12 @@ impl Executor {
         }
     }
 
-    fn bounds(&self) -> Bounds {
-        let left = self
-            .until
-            .map(|until| until.saturating_duration_since(Instant::now()));
+    fn bounds(&self, options: RunOptions) -> Bounds {
         let timeout = self.settings.timeout;
         Bounds {
-            timeout: left.map_or(timeout, |left| left.min(timeout)),
+            timeout: options.timeout.map_or(timeout, |less| less.min(timeout)),
+            until: self.until,
+            cancel: self.settings.cancel.clone(),
             memory: self.settings.memory,
             processes: self.settings.limits.processes,
             output: self.settings.output,
@@ -403,6 +344,19 @@ fn restore(shared: &[Shared<'_>], before: &[Option<Snapshot>]) -> Result<(), Exe
         Ok(())
     } else {
         Err(ExecuteError::Lost("a run left its trace half written"))
+    }
+}
+
+/// Of a run that was not begun.
+fn interrupted() -> Outcome {
+    Outcome {
+        end: End::Interrupted,
+        stdout: Captured::default(),
+        stderr: Captured::default(),
+        duration: Duration::ZERO,
+        cpu: Duration::ZERO,
+        leftover_processes: 0,
+        answers: Vec::new(),
     }
 }
 

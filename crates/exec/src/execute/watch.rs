@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use parallax_abi::serve::{Answer, Reply, Step};
@@ -21,9 +23,12 @@ const ENDING: Duration = Duration::from_secs(2);
 const INTERVAL: Duration = Duration::from_millis(10);
 
 /// What a run may use.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(super) struct Bounds {
     pub timeout: Duration,
+    /// Whatever time it has, it ends by then.
+    pub until: Option<Instant>,
+    pub cancel: Option<Arc<AtomicBool>>,
     pub memory: u64,
     pub processes: u32,
     pub output: usize,
@@ -32,6 +37,15 @@ pub(super) struct Bounds {
     /// Whether output is read as it comes. Otherwise it is left in the pipes until the run ends or it is time to look:
     /// most runs write little, and waking up for each piece costs more than the rest of watching.
     pub eager: bool,
+}
+
+impl Bounds {
+    /// Whether nobody wants a result any more.
+    pub fn is_interrupted(&self) -> bool {
+        let flag = self.cancel.as_ref();
+        flag.is_some_and(|flag| flag.load(Ordering::Relaxed))
+            || self.until.is_some_and(|until| Instant::now() >= until)
+    }
 }
 
 /// A run that ended.
@@ -110,13 +124,14 @@ pub(super) fn watch(
         .map_err(|_| WatchError::Lost("nobody takes requests"))?;
     drop(outputs);
     let mut ended_by_us: Option<(End, Instant)> = None;
+    let over = started + bounds.timeout;
     let mut next_look = started + INTERVAL;
     let mut failed = None;
     let mut is_eager = bounds.eager;
     let reply = loop {
         let now = Instant::now();
         let deadline = match ended_by_us {
-            None => started + bounds.timeout,
+            None => bounds.until.map_or(over, |until| until.min(over)),
             Some((_, at)) => at + ENDING,
         };
         let mut wish = None;
@@ -124,7 +139,12 @@ pub(super) fn watch(
             if ended_by_us.is_some() {
                 return Err(WatchError::Lost("a run could not be ended"));
             }
-            wish = Some(End::Timeout);
+            wish = match now >= over {
+                true => Some(End::Timeout),
+                false => Some(End::Interrupted),
+            };
+        } else if ended_by_us.is_none() && bounds.is_interrupted() {
+            wish = Some(End::Interrupted);
         } else if ended_by_us.is_none() && now >= next_look {
             next_look = now + INTERVAL;
             wish = excess(root, bounds);

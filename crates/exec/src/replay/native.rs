@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::execute::{ExecuteError, Later, Settings};
+use crate::execute::{ExecuteError, Later, RunOptions, Settings};
 use crate::finding::{self, Finding, Key, Kind, Problem};
 use crate::minimise::minimise;
 use crate::run::{End, Outcome};
@@ -56,6 +56,23 @@ struct Look {
 struct Builds {
     plain: bool,
     checked: bool,
+    /// In fresh processes, as everything that is reported must be seen.
+    fresh: bool,
+}
+
+impl Builds {
+    const BOTH: Builds = Builds {
+        plain: true,
+        checked: true,
+        fresh: false,
+    };
+
+    fn options(self) -> RunOptions {
+        RunOptions {
+            fresh: self.fresh,
+            ..RunOptions::default()
+        }
+    }
 }
 
 /// What several looks had in common.
@@ -65,16 +82,20 @@ pub struct Confirmed {
     pub problems: Vec<Problem>,
     /// Seen once, but not every time: these are no findings.
     pub flaky: Vec<Problem>,
-    /// Of the first look.
+    /// Of a look that showed it.
     pub ending: Ending,
 }
 
 impl Checked {
     fn new(path: &Path, settings: &Settings) -> Checked {
-        let with = |options| Later::new(path, with_variables(settings, options));
+        let with = |options, server| {
+            let settings = with_variables(settings, options);
+            Later::new(path, Settings { server, ..settings })
+        };
         Checked {
-            quick: with(sanitizer::quick_environment()),
-            full: with(sanitizer::environment()),
+            quick: with(sanitizer::quick_environment(), settings.server),
+            // Its reports are shown.
+            full: with(sanitizer::environment(), false),
             stacks: Arc::default(),
         }
     }
@@ -135,13 +156,18 @@ impl Native {
         }
     }
 
+    /// From now on no run goes on after that, as [`Executor::end_by`](crate::execute::Executor::end_by).
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.plain.end_by(until);
+        if let Some(checked) = &mut self.checked {
+            checked.quick.end_by(until);
+            checked.full.end_by(until);
+        }
+    }
+
     /// Runs both builds once.
     fn look(&mut self, scenario: &Scenario) -> Result<Look, ExecuteError> {
-        let both = Builds {
-            plain: true,
-            checked: true,
-        };
-        self.look_at(scenario, both)
+        self.look_at(scenario, Builds::BOTH)
     }
 
     fn look_at(&mut self, scenario: &Scenario, builds: Builds) -> Result<Look, ExecuteError> {
@@ -157,7 +183,8 @@ impl Native {
         };
         let plain = match builds.plain {
             true => {
-                let outcome = self.plain.run(scenario, &[])?;
+                let options = builds.options();
+                let outcome = self.plain.run_with(scenario, &[], options)?;
                 self.runs += 1;
                 self.cpu += outcome.cpu;
                 self.last_plain = outcome.cpu;
@@ -182,7 +209,8 @@ impl Native {
         let Some(checked) = self.checked.as_mut().filter(|_| builds.checked) else {
             return Ok(None);
         };
-        let outcome = checked.quick.run(scenario, &[])?;
+        let options = builds.options();
+        let outcome = checked.quick.run_with(scenario, &[], options)?;
         self.runs += 1;
         self.cpu += outcome.cpu;
         Ok(Some(outcome))
@@ -195,6 +223,7 @@ impl Native {
         let builds = Builds {
             plain: !checked,
             checked,
+            fresh: false,
         };
         let look = self.look_at(scenario, builds)?;
         let outcome = look.checked.as_ref().or(look.plain.as_ref());
@@ -226,16 +255,19 @@ impl Native {
         &mut self,
         scenario: &Scenario,
     ) -> Result<Option<Confirmed>, ExecuteError> {
-        let (plain, checked) = (true, false);
         let only_checked = Builds {
             plain: false,
-            checked: true,
+            ..Builds::BOTH
+        };
+        let only_plain = Builds {
+            checked: false,
+            ..Builds::BOTH
         };
         let mut first = self.look_at(scenario, only_checked)?;
         let checked_end = first.checked.as_ref().map(|outcome| outcome.end);
         // The plain one would use up its time just the same.
         if checked_end != Some(End::Timeout) {
-            first.plain = self.look_at(scenario, Builds { plain, checked })?.plain;
+            first.plain = self.look_at(scenario, only_plain)?.plain;
         }
         first.problems = finding::explained(first.plain.as_ref(), &first.reports);
         let is_error = |problem: &Problem| problem.kind != Kind::Timeout;
@@ -243,7 +275,7 @@ impl Native {
         self.confirm_from(scenario, first)
     }
 
-    /// Looks again, unless there is nothing to be seen.
+    /// Looks again, at fresh processes, unless there is nothing to be seen.
     fn confirm_from(
         &mut self,
         scenario: &Scenario,
@@ -254,8 +286,13 @@ impl Native {
         }
         let builds = showing(&first);
         let (mut problems, mut flaky) = (first.problems.clone(), Vec::new());
+        let mut ending = first.ending();
         for _ in 1..TIMES {
-            let again = self.look_at(scenario, builds)?.problems;
+            let look = self.look_at(scenario, builds)?;
+            if builds.plain || first.plain.is_none() {
+                ending = look.ending();
+            }
+            let again = look.problems;
             let is_there = |problem: &Problem| again.iter().any(|p| p.key() == problem.key());
             let gone = problems.extract_if(.., |problem| !is_there(problem));
             flaky.extend(gone);
@@ -266,7 +303,7 @@ impl Native {
         Ok(Some(Confirmed {
             problems,
             flaky,
-            ending: first.ending(),
+            ending,
         }))
     }
 
@@ -342,15 +379,16 @@ impl Native {
     fn needed(&mut self, scenario: &Scenario, key: &Key) -> Result<Builds, ExecuteError> {
         let either = [(true, false), (false, true)];
         for (plain, checked) in either {
-            let builds = Builds { plain, checked };
+            let builds = Builds {
+                plain,
+                checked,
+                ..Builds::BOTH
+            };
             if self.look_at(scenario, builds)?.shows(key) {
                 return Ok(builds);
             }
         }
-        Ok(Builds {
-            plain: true,
-            checked: true,
-        })
+        Ok(Builds::BOTH)
     }
 }
 
@@ -389,6 +427,7 @@ fn showing(look: &Look) -> Builds {
     Builds {
         plain: !finding::problems(look.plain.as_ref(), None).is_empty(),
         checked: !look.reports.is_empty(),
+        fresh: true,
     }
 }
 

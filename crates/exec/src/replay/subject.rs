@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::native::{reported, with_sanitizer_options};
 use crate::compare::{Names, Side, Window, compare};
 use crate::coverage::CoverageRegion;
-use crate::execute::{ExecuteError, Executor, Settings};
+use crate::execute::{ExecuteError, Executor, RunOptions, Settings};
 use crate::finding::{self, Problem};
 use crate::run::End;
 use crate::shared::SharedError;
@@ -112,11 +112,6 @@ impl Replayer {
         })
     }
 
-    /// From now on no run goes on after that, whatever time it has otherwise.
-    pub fn end_by(&mut self, until: Option<Instant>) {
-        self.executor.end_by(until);
-    }
-
     /// What the program is called in a run.
     pub fn names(&self, scenario: &Scenario) -> Names {
         let name = scenario.name.as_ref().map(|name| name.0.clone());
@@ -126,10 +121,30 @@ impl Replayer {
         }
     }
 
+    /// From now on no run goes on after that, as [`Executor::end_by`].
+    pub fn end_by(&mut self, until: Option<Instant>) {
+        self.executor.end_by(until);
+    }
+
+    /// Runs the program in a fresh process, as everything that is reported must be seen.
     pub fn run(&mut self, scenario: &Scenario) -> Result<Seen, ReplayError> {
+        self.run_with(scenario, RunOptions::FRESH)
+    }
+
+    /// Likewise, perhaps by a server: for looking, before anything is reported.
+    pub fn glance(&mut self, scenario: &Scenario) -> Result<Seen, ReplayError> {
+        self.run_with(scenario, RunOptions::default())
+    }
+
+    /// Likewise, as the options say.
+    pub fn run_with(
+        &mut self,
+        scenario: &Scenario,
+        options: RunOptions,
+    ) -> Result<Seen, ReplayError> {
         let shared = self.counters.iter().map(CoverageRegion::shared);
         let shared: Vec<_> = shared.collect();
-        let outcome = self.executor.run(scenario, &shared)?;
+        let outcome = self.executor.run_with(scenario, &shared, options)?;
         let mut ending = finding::ending(&outcome);
         let problems = match self.subject.build {
             Build::Checked => {

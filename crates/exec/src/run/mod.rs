@@ -85,6 +85,9 @@ pub enum End {
     TooManyProcesses,
     /// It was ended because it wrote more than allowed.
     TooMuchOutput,
+    /// It was ended, or not even begun, because nobody has time for it any more: a deadline has passed or somebody
+    /// cancelled. Says nothing about the program.
+    Interrupted,
 }
 
 /// What came out of a run.

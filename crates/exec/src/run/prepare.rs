@@ -14,8 +14,12 @@ use crate::shared::Shared;
 
 /// What programs find shared memory by. Never inherited: the descriptor that an outer variable names is
 /// not the program's.
-pub(crate) const VARIABLES: [&str; 3] =
-    [trace::ENVIRONMENT, cover::ENVIRONMENT, serve::ENVIRONMENT];
+pub(crate) const VARIABLES: [&str; 4] = [
+    trace::ENVIRONMENT,
+    cover::ENVIRONMENT,
+    serve::ENVIRONMENT,
+    serve::PRELOADED,
+];
 
 /// A descriptor of the engine's, and the number that it has in the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

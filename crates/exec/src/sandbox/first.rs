@@ -9,7 +9,9 @@ use std::ffi::CString;
 use std::os::fd::RawFd;
 use std::ptr;
 
-use parallax_abi::serve::{Answer, Kind, MAX_BODY, Reply, Request, STREAMS, Step, slot};
+use parallax_abi::serve::{
+    Answer, Kind, MAX_BODY, Reply, Request, SERVER_PROCESS, STREAMS, Step, slot,
+};
 
 use super::limits::{drop_capabilities, errno};
 use super::mounts::{self, Failure};
@@ -154,9 +156,11 @@ unsafe fn serve(plan: &Plan<'_>, counter: RawFd) -> ! {
                 libc::_exit(0);
             }
             let before = cpu_micros();
-            number_from_two(counter);
+            let is_server = request.counter >= 0;
+            number_from(counter, if is_server { SERVER } else { FIRST });
             let run = Run {
                 plan,
+                counter,
                 request,
                 descriptors: &descriptors,
                 body,
@@ -189,12 +193,18 @@ unsafe fn serve(plan: &Plan<'_>, counter: RawFd) -> ! {
     }
 }
 
-/// The next process is number 2, as in every run before: programs print their number. Where the kernel does not
-/// allow that, numbers go on.
-unsafe fn number_from_two(counter: RawFd) {
+/// What comes before the number of a program, which is 2.
+const FIRST: &[u8] = b"1";
+/// What comes before the number of a server.
+const SERVER: &[u8] = b"399";
+const _: () = assert!(SERVER_PROCESS == 400);
+
+/// The next process has the number after this one, as in every run before: programs print their number. Where the kernel does
+/// not allow that, numbers go on.
+unsafe fn number_from(counter: RawFd, last: &[u8]) {
     if counter >= 0 {
-        // SAFETY: a valid string.
-        unsafe { libc::pwrite(counter, c"1".as_ptr().cast(), 1, 0) };
+        // SAFETY: writes the slice.
+        unsafe { libc::pwrite(counter, last.as_ptr().cast(), last.len(), 0) };
     }
 }
 

@@ -33,19 +33,43 @@ fn lower(resource: libc::__rlimit_resource_t, to: libc::rlim_t) {
     }
 }
 
+/// The capability to choose the number of the next process.
+const CHECKPOINT_RESTORE: u32 = 40;
+/// In the second row of a set, which is for numbers from 32 on.
+const KEPT: u32 = 1 << (CHECKPOINT_RESTORE - 32);
+
+#[repr(C)]
+struct Header {
+    version: u32,
+    pid: libc::c_int,
+}
+
+/// Effective, permitted, inheritable; the second row is for numbers from 32 on.
+type Sets = [[u32; 3]; 2];
+
+const HEADER: Header = Header {
+    version: 0x2008_0522,
+    pid: 0,
+};
+
+unsafe fn set_capabilities(sets: &Sets) -> bool {
+    let header = ptr::from_ref(&HEADER);
+    // SAFETY: reads local structs of the kernel's layout.
+    unsafe { libc::syscall(libc::SYS_capset, header, sets.as_ptr()) == 0 }
+}
+
 /// Gives up all capabilities, also those that a program file could bring. But one: to choose the number of the next
-/// process. It ends with this program image, because nothing is left that could be inherited.
+/// process. What is executed gets it only if that is asked for ([`hand_down_capability`]).
 pub(super) unsafe fn drop_capabilities() -> Result<(), i32> {
     const LAST: libc::c_ulong = 63;
-    const VERSION_3: u32 = 0x2008_0522;
-    const CHECKPOINT_RESTORE: u32 = 40;
-    #[repr(C)]
-    struct Header {
-        version: u32,
-        pid: libc::c_int,
-    }
     // SAFETY: system calls on plain numbers and local structs.
     unsafe {
+        // Nothing becomes inheritable once the bounding set is empty.
+        let mut all: Sets = [[0; 3]; 2];
+        let header = ptr::from_ref(&HEADER);
+        libc::syscall(libc::SYS_capget, header, all.as_mut_ptr());
+        all[1][2] |= KEPT;
+        set_capabilities(&all);
         for capability in 0..=LAST {
             libc::prctl(libc::PR_CAPBSET_DROP, capability, 0, 0, 0);
         }
@@ -56,27 +80,28 @@ pub(super) unsafe fn drop_capabilities() -> Result<(), i32> {
             0,
             0,
         );
-        let header = Header {
-            version: VERSION_3,
-            pid: 0,
-        };
-        // Effective, permitted, inheritable; the second row is for numbers from 32 on.
-        let kept = 1 << (CHECKPOINT_RESTORE - 32);
-        let few = [[0, 0, 0], [kept, kept, 0]];
-        let none = [[0_u32; 3]; 2];
         // Older kernels do not know the one, and refuse.
-        for capabilities in [few, none] {
-            let set = libc::syscall(
-                libc::SYS_capset,
-                ptr::from_ref(&header),
-                capabilities.as_ptr(),
-            );
-            if set == 0 {
-                return Ok(());
-            }
+        let few: Sets = [[0; 3], [KEPT; 3]];
+        if set_capabilities(&few) || set_capabilities(&[[0; 3]; 2]) {
+            Ok(())
+        } else {
+            Err(errno())
         }
-        Err(errno())
     }
+}
+
+/// The program that this process executes next keeps the capability to choose process numbers: a run server, which gives it
+/// up in the process of each run.
+pub(super) unsafe fn hand_down_capability() {
+    let raise = libc::PR_CAP_AMBIENT_RAISE;
+    // SAFETY: plain numbers.
+    unsafe { libc::prctl(libc::PR_CAP_AMBIENT, raise, CHECKPOINT_RESTORE, 0, 0) };
+}
+
+/// The program that this process executes next has no capability.
+pub(super) unsafe fn forget_capabilities() {
+    // SAFETY: gives up, which is always allowed.
+    unsafe { set_capabilities(&[[0; 3]; 2]) };
 }
 
 /// No program file makes us more than we are.

@@ -10,7 +10,9 @@ use parallax_abi::serve::{Request, STREAMS, Step, slot};
 
 use super::first::{Plan, fail};
 use super::landlock::{self, Writable};
-use super::limits::{errno, limit_resources, renounce_privileges};
+use super::limits::{
+    errno, forget_capabilities, hand_down_capability, limit_resources, renounce_privileges,
+};
 use super::mounts::{PRIVATE, WRITABLE_DEVICES};
 use super::{Confinement, groups};
 use crate::run::keeper;
@@ -18,6 +20,8 @@ use crate::run::keeper;
 /// What is executed.
 pub(super) struct Run<'a> {
     pub plan: &'a Plan<'a>,
+    /// Of process numbers; negative if it is not to be had.
+    pub counter: RawFd,
     pub request: Request,
     pub descriptors: &'a [RawFd],
     /// The strings, followed by zeros.
@@ -65,7 +69,13 @@ impl Run<'_> {
             for (descriptor, _) in pairs() {
                 libc::close(descriptor);
             }
-            keeper::limit_stack(self.request.numbers[0] >= 0);
+            if self.request.counter >= 0 && self.counter >= 0 {
+                libc::dup2(self.counter, self.request.counter);
+                hand_down_capability();
+            } else {
+                forget_capabilities();
+            }
+            keeper::limit_stack(self.request.instrumented != 0);
             self.confine();
             keeper::reset_signals();
             keeper::keep_addresses();

@@ -13,6 +13,11 @@ impl Stop {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// For those who only know the flag.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     pub fn is_requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -57,12 +62,6 @@ impl Budget {
     pub fn is_late(&self) -> bool {
         self.deadline()
             .is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
-    /// When a run must end that may take this long.
-    pub fn until(&self, limit: Duration) -> Instant {
-        let end = Instant::now() + limit;
-        self.deadline().map_or(end, |deadline| deadline.min(end))
     }
 
     /// Whether costs are seconds. Without a time limit they are counts, so that the same number of runs always gives the same

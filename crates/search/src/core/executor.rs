@@ -6,11 +6,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_exec::compare::{Names, Side, Window, compare};
 use parallax_exec::coverage::{Counter, CoverageRegion};
-use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::execute::{Executor, RunOptions, Settings};
 use parallax_exec::finding;
 use parallax_exec::replay::ReplayError;
 use parallax_exec::run::{End, Outcome};
@@ -57,9 +57,14 @@ impl Observed {
         }
     }
 
-    /// Whether it was ended because of its time.
-    pub fn is_cut_short(&self) -> bool {
+    /// Whether it was ended because it took longer than it may.
+    pub fn is_hung(&self) -> bool {
         self.outcome.end == End::Timeout
+    }
+
+    /// Whether nobody had time for it any more: then it says nothing.
+    pub fn is_interrupted(&self) -> bool {
+        self.outcome.end == End::Interrupted
     }
 }
 
@@ -73,17 +78,26 @@ impl Build {
         }
     }
 
-    /// Runs an input, at most until then.
-    pub fn run(&self, scenario: &Scenario, until: Instant) -> Result<Observed, ReplayError> {
+    /// Runs an input, for at most this long and at most until then.
+    pub fn run(
+        &self,
+        scenario: &Scenario,
+        limit: Duration,
+        until: Option<Instant>,
+    ) -> Result<Observed, ReplayError> {
         let free = self.free().pop();
         let mut lent = match free {
             Some(lent) => lent,
             None => self.another()?,
         };
-        lent.executor.end_by(Some(until));
+        lent.executor.end_by(until);
+        let options = RunOptions {
+            fresh: false,
+            timeout: Some(limit),
+        };
         let shared = lent.counters.iter().map(CoverageRegion::shared);
         let shared: Vec<_> = shared.collect();
-        let result = lent.executor.run(scenario, &shared);
+        let result = lent.executor.run_with(scenario, &shared, options);
         drop(shared);
         let counters = match &lent.counters {
             Some(counters) => counters.counts_since(&mut lent.before),

@@ -48,7 +48,10 @@ pub(super) struct Shared {
 
 impl Shared {
     pub fn new(natives: &Natives, options: &explore::Options, budget: Budget) -> Shared {
-        let settings = &options.settings;
+        let settings = &Settings {
+            cancel: Some(budget.stop.flag()),
+            ..options.settings.clone()
+        };
         Shared {
             courts: Courts::new(natives.clone(), settings.clone()),
             budget,
@@ -77,7 +80,7 @@ impl Shared {
         let explore = &options.explore;
         let runners = |programs: &Programs| {
             let (limits, symbolic) = (explore.limits, &explore.symbolic);
-            Runners::new(programs, &explore.settings, limits, symbolic).map(Arc::new)
+            Runners::new(programs, &self.settings, limits, symbolic).map(Arc::new)
         };
         let _ = self.runners.set(Both {
             old: runners(old)?,
@@ -171,10 +174,10 @@ pub(super) fn observe(shared: &Shared, attempt: Attempt) -> Tried {
     };
     match run_both(shared, &tried.attempt) {
         Ok(Both { old, new }) => {
-            tried.hung = old.is_cut_short() || new.is_cut_short();
+            tried.hung = old.is_hung() || new.is_hung();
             tried.time = old.outcome.duration.max(new.outcome.duration);
             tried.ends = hashed((old.outcome.end, new.outcome.end));
-            let is_cut = shared.budget.is_late();
+            let is_cut = old.is_interrupted() || new.is_interrupted();
             if !is_cut && !old.is_like(&new, Window::since(WINDOW)) {
                 tried.differs = true;
                 tried.difference = difference(&old, &new);
@@ -194,7 +197,7 @@ pub(super) fn observe(shared: &Shared, attempt: Attempt) -> Tried {
 
 fn run_both(shared: &Shared, attempt: &Attempt) -> Result<Both<Observed>, DivergeError> {
     let builds = shared.builds();
-    let run = |build: &Build| build.run(&attempt.scenario, shared.budget.until(attempt.limit));
+    let run = |build: &Build| build.run(&attempt.scenario, attempt.limit, shared.budget.deadline());
     Ok(Both {
         new: run(&builds.new)?,
         old: run(&builds.old)?,
@@ -272,8 +275,8 @@ pub(super) fn judge(
             is_steady,
         })
     })?;
-    // What was cut short by the deadline says nothing.
-    Ok(match budget.is_late() {
+    // What was cut short says nothing.
+    Ok(match budget.is_over() {
         true => Verdict::Unknown,
         false => verdict,
     })

@@ -184,7 +184,7 @@ impl Limit {
             End::OutOfMemory => Some(Limit::Memory),
             End::TooManyProcesses => Some(Limit::Processes),
             End::TooMuchOutput => Some(Limit::Output),
-            End::Exit(_) | End::Signal(_) | End::Timeout => None,
+            End::Exit(_) | End::Signal(_) | End::Timeout | End::Interrupted => None,
         }
     }
 

@@ -451,5 +451,6 @@ fn end_class(end: End) -> u64 {
         End::OutOfMemory => 1001,
         End::TooManyProcesses => 1002,
         End::TooMuchOutput => 1003,
+        End::Interrupted => 1004,
     }
 }

@@ -1,4 +1,4 @@
-//! System calls about processes and sockets: what the run server needs beside [`crate::sys`].
+//! System calls about processes, descriptors and sockets.
 
 use crate::sys::{Errno, call};
 use core::mem::{MaybeUninit, size_of};
@@ -21,6 +21,14 @@ fn uninterrupted(mut attempt: impl FnMut() -> Result<usize, Errno>) -> Result<us
 pub fn close(descriptor: i32) {
     // SAFETY: the descriptor is the caller's.
     let _ = unsafe { call(3, [descriptor as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Programs that this one executes do not get the descriptor.
+pub fn close_on_exec(descriptor: i32) {
+    const F_SETFD: usize = 2;
+    const FD_CLOEXEC: usize = 1;
+    // SAFETY: plain numbers.
+    let _ = unsafe { call(72, [descriptor as usize, F_SETFD, FD_CLOEXEC, 0, 0, 0]) };
 }
 
 pub fn duplicate(from: i32, to: i32) -> Result<usize, Errno> {
@@ -46,6 +54,19 @@ pub fn read(descriptor: i32, room: &mut [u8]) -> Result<usize, Errno> {
     let (at, length) = (room.as_mut_ptr() as usize, room.len());
     // SAFETY: writes only the slice.
     uninterrupted(|| unsafe { call(0, [descriptor as usize, at, length, 0, 0, 0]) })
+}
+
+/// How many threads this process has, if that is to be had.
+pub fn thread_count() -> Option<u64> {
+    // A directory has two links more than directories in it.
+    const LINKS_WITHOUT_THREADS: u64 = 2;
+    const NUMBER_OF_LINKS: usize = 2;
+    // `struct stat`.
+    let mut status = [0u64; 18];
+    let (path, at) = (c"/proc/self/task", status.as_mut_ptr() as usize);
+    // SAFETY: a C string, and room for what is written.
+    unsafe { call(4, [path.as_ptr() as usize, at, 0, 0, 0, 0]) }.ok()?;
+    status[NUMBER_OF_LINKS].checked_sub(LINKS_WITHOUT_THREADS)
 }
 
 /// How many bytes wait to be read.
@@ -193,6 +214,23 @@ pub fn new_session() {
 pub unsafe fn change_directory(path: *const u8) -> Result<usize, Errno> {
     // SAFETY: passed on to the caller.
     unsafe { call(80, [path as usize, 0, 0, 0, 0, 0]) }
+}
+
+/// The next process is number 2, as that of a program which the sandbox executes. Without effect where it is not allowed.
+pub fn number_from_two(counter: i32) {
+    let text = b"1";
+    let at = text.as_ptr() as usize;
+    // SAFETY: reads the text.
+    let _ = unsafe { call(18, [counter as usize, at, text.len(), 0, 0, 0]) };
+}
+
+/// Gives up all capabilities.
+pub fn drop_capabilities() {
+    // `struct __user_cap_header_struct` of version 3, and its sets.
+    let (header, sets) = ([0x2008_0522u32, 0], [0u32; 6]);
+    let at = header.as_ptr() as usize;
+    // SAFETY: reads the two.
+    let _ = unsafe { call(126, [at, sets.as_ptr() as usize, 0, 0, 0, 0]) };
 }
 
 /// Orphans below this process become its children.
