@@ -136,12 +136,12 @@ mod tests {
         let mut schedule = Schedule::new(2);
         for _ in 0..100 {
             assert_eq!(schedule.choose(|lane| lane == 0), Some(0));
-            schedule.charge(0, 1.0, 0.0);
+            schedule.charge(0, 0.2, 1.0);
         }
         let mut turns = 0;
         for _ in 0..20 {
             let lane = schedule.choose(|_| true).unwrap();
-            schedule.charge(lane, 1.0, 0.0);
+            schedule.charge(lane, 0.2, 1.0);
             turns += usize::from(lane == 0);
         }
         assert!((5..=15).contains(&turns), "{turns}");

@@ -6,7 +6,7 @@ use super::interface::Phase;
 use super::triage::{Class, Shown};
 use super::walk::Place;
 use parallax_exec::compare::Difference;
-use parallax_scenario::{Bytes, Golden, Scenario};
+use parallax_scenario::{Bytes, Golden, Scenario, Sink};
 
 /// What several inputs show.
 #[derive(Clone, Debug)]
@@ -33,9 +33,11 @@ impl Cluster {
     }
 
     /// What comes first is worse, and then nearer to what was given.
-    pub fn rank(&self) -> (Class, Option<Golden>, u64, usize) {
+    pub fn rank(&self) -> (Class, Option<Golden>, bool, u64, usize) {
         let size = size(&self.scenario);
-        (self.shown.class, self.shown.golden, self.distance, size)
+        let in_part = is_seen_in_part(&self.scenario);
+        let shown = &self.shown;
+        (shown.class, shown.golden, in_part, self.distance, size)
     }
 }
 
@@ -86,7 +88,8 @@ pub fn key(shown: &Shown, origin: Option<u64>) -> String {
     }
 }
 
-/// The clusters of several comparisons, the worst first: each thing once, and each smallest input once.
+/// The clusters of several comparisons, the worst first: each thing once, and each smallest input once. What becomes of the output
+/// (closed, full) changes what can be seen of a difference, not the difference.
 pub fn join(lists: impl IntoIterator<Item = Vec<Cluster>>) -> Vec<Cluster> {
     let mut all = Clusters::default();
     for cluster in lists.into_iter().flatten() {
@@ -97,8 +100,8 @@ pub fn join(lists: impl IntoIterator<Item = Vec<Cluster>>) -> Vec<Cluster> {
     for cluster in all.list {
         let is_same = |known: &&mut Cluster| {
             known.class() == cluster.class()
-                && known.scenario == cluster.scenario
-                && known.shown.differences == cluster.shown.differences
+                && known.shown.golden == cluster.shown.golden
+                && seen_whole(&known.scenario) == seen_whole(&cluster.scenario)
         };
         match list.iter_mut().find(is_same) {
             Some(known) => known.count += cluster.count,
@@ -106,6 +109,20 @@ pub fn join(lists: impl IntoIterator<Item = Vec<Cluster>>) -> Vec<Cluster> {
         }
     }
     list
+}
+
+/// An input whose output is read.
+fn seen_whole(scenario: &Scenario) -> Scenario {
+    Scenario {
+        stdout: Sink::Read,
+        stderr: Sink::Read,
+        ..scenario.clone()
+    }
+}
+
+/// Whether some of what the program prints is lost.
+fn is_seen_in_part(scenario: &Scenario) -> bool {
+    scenario.stdout != Sink::Read || scenario.stderr != Sink::Read
 }
 
 fn weight(cluster: &Cluster) -> (usize, u64, &Scenario) {

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_scenario::Scenario;
 
@@ -42,6 +42,9 @@ const MOST_SUSPECTS: usize = 4096;
 const MOST_FED: usize = 64;
 /// Runs in a row that failed for our own reasons after which it is no use to go on.
 const MOST_FAILED: u64 = 32;
+
+/// What a run is taken to cost where time does not count.
+const USUAL: Duration = Duration::from_millis(1);
 
 /// Kinds of work beside the sources, by their numbers in the schedule.
 const SOURCES: [Phase; 5] = [
@@ -205,6 +208,8 @@ fn judge_suspect(
         place = comparer.locate(&scenario);
         origin = place.map(|(place, _)| comparer.versions.origin(&place));
         done.take(comparer);
+        // They find nothing, so they are not what a number of runs is asked for.
+        done.counts.runs = 0;
     }
     let verdict = judge(shared, moment, &scenario, differs, origin)?;
     done.met.push(Met {
@@ -433,6 +438,9 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
     }
 
     fn is_ready(&self, lane: usize, slot: usize) -> bool {
+        if lane != JUDGE && self.options.without.contains(&phase_of(lane, 1)) {
+            return false;
+        }
         if lane < JUDGE {
             return self.sources[lane].is_ready(&self.corpus);
         }
@@ -448,7 +456,8 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
     fn is_exhausted(&self) -> bool {
         let others = (0..LANES).filter(|lane| *lane != MUTATE);
         let mut ready = others.filter(|lane| (0..SLOTS).any(|slot| self.is_ready(*lane, slot)));
-        ready.next().is_none() && (self.quiet >= QUIET || self.corpus.entries.is_empty())
+        let is_quiet = self.quiet >= QUIET || !(0..SLOTS).any(|slot| self.is_ready(MUTATE, slot));
+        ready.next().is_none() && is_quiet
     }
 
     /// The next input that is to be looked at closer.
@@ -484,6 +493,12 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
             return false;
         }
         self.failed = 0;
+        // Without a clock nothing may depend on how fast the machine is.
+        let time = match (self.shared.budget.is_timed(), hung) {
+            (true, _) => time,
+            (false, true) => attempt.limit,
+            (false, false) => USUAL,
+        };
         self.hangs.note(&attempt.scenario, attempt.kind, time, hung);
         let mut is_new = self.corpus.cover(0, &counters.old);
         is_new |= self.corpus.cover(1, &counters.new);
@@ -531,7 +546,7 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
     }
 
     /// Makes an input an entry of the corpus, and a start for the traced comparison.
-    fn add(&mut self, attempt: Attempt, time: std::time::Duration, is_given: bool) {
+    fn add(&mut self, attempt: Attempt, time: Duration, is_given: bool) {
         if let Some(parent) = attempt.parent {
             self.corpus.entries[parent].children += 1;
         }

@@ -16,6 +16,8 @@ pub struct Options {
     pub seeds: Vec<Scenario>,
     /// Whether only these are run natively and judged, and nothing is made of them.
     pub only_given: bool,
+    /// Kinds of work that are left out.
+    pub without: Vec<Phase>,
     /// Everything that an exploration is given, too; its budget is that of the whole comparison.
     pub explore: explore::Options,
 }
@@ -111,6 +113,19 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// All of them.
+    pub const ALL: [Phase; 9] = [
+        Phase::Given,
+        Phase::Words,
+        Phase::World,
+        Phase::Data,
+        Phase::Numbers,
+        Phase::Mutate,
+        Phase::Concolic,
+        Phase::Bounded,
+        Phase::Common,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             Phase::Given => "given",

@@ -86,22 +86,32 @@ impl Shown {
     }
 }
 
-/// What messages say, whatever they quote and however often they say it: the words of each different line that differs.
+/// What a message says otherwise, whatever it quotes and however often it is said: the words of lines that differ, without those
+/// that both versions have.
 pub(super) fn words_of(diff: &Diff) -> String {
-    let mut lines: BTreeSet<String> = BTreeSet::new();
+    let mut sides: [BTreeSet<String>; 2] = Default::default();
     for line in &diff.lines {
-        let (mark, bytes) = match line {
+        let (side, bytes) = match line {
             Line::Same(_) => continue,
-            Line::One(bytes) => ("-", bytes),
-            Line::Other(bytes) => ("+", bytes),
+            Line::One(bytes) => (0, bytes),
+            Line::Other(bytes) => (1, bytes),
         };
         let text = String::from_utf8_lossy(bytes);
-        let is_word = |word: &&str| word.len() > 2 && word.chars().all(|c| c.is_ascii_lowercase());
-        let mut words = vec![mark];
-        words.extend(text.split_whitespace().filter(is_word));
-        lines.insert(words.join(" "));
+        sides[side].extend(text.split_whitespace().map(plain));
     }
-    Vec::from_iter(lines).join(" ")
+    let [one, other] = &sides;
+    let gone = one.difference(other).map(|word| format!("-{word}"));
+    let come = other.difference(one).map(|word| format!("+{word}"));
+    Vec::from_iter(gone.chain(come)).join(" ")
+}
+
+/// A word as it is, if it is one; of anything else, which may be the input's, only what stands between letters and digits.
+fn plain(word: &str) -> String {
+    let is_word = word.len() > 2 && word.chars().all(|c| c.is_ascii_lowercase());
+    match is_word {
+        true => word.to_owned(),
+        false => word.chars().filter(char::is_ascii_punctuation).collect(),
+    }
 }
 
 fn identity(problem: &Problem) -> Identity {
@@ -289,14 +299,16 @@ impl Court {
         Ok(has_error || !old.is_like(&new, self.window))
     }
 
-    /// Whether the new version may have an error that the plain builds do not show, as far as one run can tell.
+    /// Whether either version may have an error that the plain builds do not show, as far as one run of each can tell.
     pub fn glance(&mut self, scenario: &Scenario) -> Result<bool, ReplayError> {
-        let Some(checked) = &mut self.sides.new.checked else {
-            return Ok(false);
-        };
-        self.runs += 1;
-        let (problems, _) = checked.look(scenario)?;
-        Ok(!problems.is_empty())
+        let mut has_problems = false;
+        for side in [&mut self.sides.new, &mut self.sides.old] {
+            if let Some(checked) = &mut side.checked {
+                self.runs += 1;
+                has_problems |= !checked.look(scenario)?.0.is_empty();
+            }
+        }
+        Ok(has_problems)
     }
 
     /// What an input shows.
@@ -464,6 +476,11 @@ mod tests {
             once
         );
         assert_ne!(added("field: no 2nd line here\n"), once);
+        let quoted = |message: &str| {
+            let [one, other] = ["`", "'"].map(|quote| format!("{message} {quote}x'\n"));
+            words_of(&diff(one.as_bytes(), other.as_bytes()))
+        };
+        assert_eq!(quoted("invalid option"), quoted("missing operand after"));
         let removed = words_of(&diff(b"field: no 2nd value here\n", b""));
         assert_ne!(removed, once);
     }

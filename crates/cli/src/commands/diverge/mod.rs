@@ -81,6 +81,10 @@ pub struct Arguments {
     #[command(flatten)]
     budget: BudgetArguments,
 
+    /// Leave out kinds of work, by their names in the JSON report (for experiments)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_phase, hide = true)]
+    without: Vec<Phase>,
+
     /// In a project: compare again what was compared before
     #[arg(long)]
     again: bool,
@@ -166,9 +170,19 @@ impl Arguments {
         Options {
             seeds,
             only_given: false,
+            without: self.without.clone(),
             explore: self.means.options(budget, shape, symbolic, settings),
         }
     }
+}
+
+fn parse_phase(text: &str) -> Result<Phase, String> {
+    let mut all = Phase::ALL.into_iter();
+    let found = all.find(|phase| phase.name() == text);
+    found.ok_or_else(|| {
+        let names = Phase::ALL.map(Phase::name).join(", ");
+        format!("one of {names}")
+    })
 }
 
 /// How far a comparison is, in a line that begins with `pace`.

@@ -39,11 +39,6 @@ pub fn leave() -> ! {
     std::process::exit(Exit::Interrupted as i32)
 }
 
-/// Asks for an end, as the user would.
-pub fn interrupt() {
-    INTERRUPTED.store(true, Ordering::Relaxed);
-}
-
 /// Plain lines of progress come no more often than this.
 const LINES: Duration = Duration::from_secs(30);
 /// Of many things that are found, those that are said at once, and the one that says that there are more.
