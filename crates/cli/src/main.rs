@@ -7,7 +7,6 @@ mod commands;
 mod console;
 mod exit;
 mod failure;
-mod report;
 mod size;
 mod testfile;
 

@@ -45,7 +45,24 @@ const ARROWS: &[(&str, &[&str])] = &[
         ],
     ),
     ("parallax-project", &["parallax-record"]),
-    ("parallax-report", &["parallax-scenario"]),
+    // The model of a check knows nothing but scenarios. `results` takes what searches, runs and recordings return as it is, by
+    // reference: copies of all of it as plain data would be as long as the forms themselves, and say nothing else.
+    (
+        "parallax-report",
+        &[
+            "parallax-abi",
+            "parallax-analysis",
+            "parallax-exec",
+            "parallax-expr",
+            "parallax-project",
+            "parallax-recorder",
+            "parallax-scenario",
+            "parallax-search",
+            "parallax-solver",
+            "parallax-store",
+            "parallax-trace",
+        ],
+    ),
     (
         "parallax-exec",
         &["parallax-abi", "parallax-record", "parallax-scenario"],

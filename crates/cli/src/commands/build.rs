@@ -9,8 +9,8 @@ use super::project::{ProjectArguments, toolchain};
 use crate::console::{self, Line, printable, shorten};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::build as report;
 use crate::size::show_time;
+use parallax_report::results::build as report;
 
 /// Build revisions of the project with parallax-cc, outside of your checkout
 ///
@@ -71,7 +71,12 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         }
         let build = ensure(&builds, revision)?;
         if !arguments.json {
-            console::print(&report::text(&build, selected.old.is_some(), &project.root))?;
+            console::print(&report::text(
+                &build,
+                selected.old.is_some(),
+                &project.root,
+                console::width(),
+            ))?;
         }
         done.push(build);
     }

@@ -10,6 +10,7 @@ use parallax_analysis::lines::normalise;
 use parallax_analysis::sequence::{ChangeGraph, Changes, FileChange, Interactions, same_lines};
 use parallax_capture::{Derived, Variant};
 use parallax_project::revision::unified;
+use parallax_report::results::graph::{Place, Shown};
 
 use super::shared;
 use super::versions::texts;
@@ -83,6 +84,17 @@ impl Comparison {
         })
     }
 
+    /// The graph, ready to be shown.
+    pub fn shown(&self) -> Shown<'_> {
+        Shown {
+            graph: &self.graph,
+            places: (0..self.graph.nodes.len())
+                .map(|node| self.place(node))
+                .collect(),
+            without_trace: &self.changes.without_trace,
+        }
+    }
+
     /// File (as short as it can be), line and text of a node.
     pub fn place(&self, node: usize) -> Place {
         let statements = &self.new.dependences.statements;
@@ -99,14 +111,6 @@ impl Comparison {
             text: line.unwrap_or_default(),
         }
     }
-}
-
-/// Where a node is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
-    pub file: String,
-    pub line: u32,
-    pub text: String,
 }
 
 /// Numbers of lines by the names that a patch has for files.

@@ -12,7 +12,7 @@ use super::project::{ProjectArguments, toolchain};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::graph as report;
+use parallax_report::results::graph::{self as report, Shown};
 
 /// Show in which order changes can be executed, where they interact, and where it can be seen
 ///
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             if !is_one {
                 text.push_str(&format!("{}  ", Palette.heading(&name)));
             }
-            text.push_str(&report::render_text(&comparison));
+            text.push_str(&report::render_text(&comparison.shown()));
             text.push('\n');
             drawn.push((name, comparison));
         }
@@ -81,7 +81,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let files = [
         (
             &arguments.dot,
-            report::render_dot as fn(&Comparison) -> String,
+            report::render_dot as fn(&Shown<'_>) -> String,
         ),
         (&arguments.svg, report::render_svg),
     ];
@@ -95,7 +95,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let hint = format!("choose one with --program: {}", names.join(", "));
             return Err(Failure::new(Exit::Usage, message).hint(hint));
         };
-        fs::write(path, render(comparison))
+        fs::write(path, render(&comparison.shown()))
             .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", path, &error))?;
     }
     console::print(text.trim_end_matches('\n'))?;

@@ -18,8 +18,8 @@ use super::{build, shared, stored};
 use crate::console::{self, Line, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report;
 use crate::size::parse_bytes;
+use parallax_report::results as report;
 
 /// Scenarios that are kept in one transaction.
 const BATCH: usize = 100;

@@ -11,9 +11,9 @@ use super::stored;
 use crate::console::{self, Palette, printable, shorten};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::SCHEMA;
-use crate::report::scenario::{command_line, ending, inputs};
 use crate::size::{counted, show_bytes, show_count};
+use parallax_report::given::{command_line, ending, inputs};
+use parallax_report::results::SCHEMA;
 
 /// What the project or the user gave: explorations start from it, and it is what covered code is covered by.
 pub const SEEDS: [Origin; 3] = [Origin::Recorded, Origin::Added, Origin::Imported];

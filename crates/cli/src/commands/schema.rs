@@ -3,7 +3,7 @@
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::document::JSON_SCHEMA;
+use parallax_report::results::document::JSON_SCHEMA;
 
 /// Print the JSON Schema of what --json prints, or of parallax.toml
 #[derive(Debug, clap::Args)]

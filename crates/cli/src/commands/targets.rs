@@ -10,7 +10,7 @@ use super::stored;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::targets as report;
+use parallax_report::results::targets as report;
 
 /// Show which changed lines have code, and which of them no recorded scenario runs
 ///
@@ -67,9 +67,9 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     };
     let found = scope.find(stored::open_existing()?.as_ref())?;
     if arguments.json {
-        console::print_data(&report::json(&found, "targets", started.elapsed()))?;
+        console::print_data(&report::json(&found.shown(), "targets", started.elapsed()))?;
     } else {
-        console::print(&report::text(&found, arguments.all))?;
+        console::print(&report::text(&found.shown(), arguments.all))?;
     }
     Ok(Exit::Clean)
 }

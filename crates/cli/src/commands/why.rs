@@ -11,9 +11,9 @@ use super::stored;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::document::Document;
-use crate::report::ledger as report;
-use crate::report::targets as targets_report;
+use parallax_report::results::document::Document;
+use parallax_report::results::ledger as report;
+use parallax_report::results::targets as targets_report;
 
 /// Say why a line is covered, or why it is not
 ///
@@ -71,7 +71,7 @@ fn show(arguments: &Arguments, store: &Store, known: &[Settled]) -> Result<(), F
         if number > 0 {
             console::print("\n")?;
         }
-        console::print(&report::whole(entry, scenario.as_ref()))?;
+        console::print(&report::whole(entry, scenario.as_ref(), console::width()))?;
         let revision = settled.revision.get(..12).unwrap_or(&settled.revision);
         console::print(&format!(
             "{}\n",
@@ -113,7 +113,7 @@ fn look(arguments: &Arguments) -> Result<Exit, Failure> {
     let found = scope.find(store.as_ref())?;
     if arguments.json {
         console::print_data(&targets_report::json(
-            &found,
+            &found.shown(),
             "why",
             std::time::Duration::ZERO,
         ))?;
@@ -136,7 +136,7 @@ fn look(arguments: &Arguments) -> Result<Exit, Failure> {
             let kept = store.get(id)?;
             let test = kept.tests.first().map_or("–", String::as_str);
             let program = crate::console::printable(&kept.recorded.program);
-            let line = crate::report::scenario::command_line(&program, &kept.recorded.scenario);
+            let line = parallax_report::given::command_line(&program, &kept.recorded.scenario);
             console::print(&format!(
                 "{place}  {}  {}\n  {line}\n  scenario {}  test {test}\n",
                 target.function,

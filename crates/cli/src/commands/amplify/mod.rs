@@ -25,8 +25,8 @@ use super::{record, shared, stored};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::amplify::{self as report, AmplifyReport, Shown};
 use keeper::Keeper;
+use parallax_report::results::amplify::{self as report, AmplifyReport, Shown};
 pub use tests::{Chosen, near};
 
 /// Check what tests execute for all inputs of their paths, and of paths nearby
@@ -346,7 +346,11 @@ fn rendered(
             kept: &kept[index],
         });
     }
-    let report = AmplifyReport { summary, programs };
+    let report = AmplifyReport {
+        summary,
+        programs,
+        width: console::width(),
+    };
     Ok((report::render_text(&report), report::render_json(&report)))
 }
 

@@ -20,8 +20,8 @@ use crate::commands::{build, shared, stored};
 use crate::console::{self, Palette, printable};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::scenario::command_line;
 use crate::size::counted;
+use parallax_report::given::command_line;
 
 /// Names of scenarios in reports are so long, as in `parallax scenarios`.
 const SHOWN_ID: usize = 8;

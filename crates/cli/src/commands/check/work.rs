@@ -24,7 +24,7 @@ use crate::commands::stored;
 use crate::commands::versions::{Changed, Pair, Seed, Subject, Touching, touching_code};
 use crate::console;
 use crate::failure::Failure;
-use crate::report::diverge::project::headline;
+use parallax_report::results::diverge::project::headline;
 
 /// Time for the comparison of one program: no less.
 const LEAST_PART: Duration = Duration::from_secs(3);
@@ -300,7 +300,7 @@ impl<'w> Work<'w> {
         let is_new = self.judge.look(ready, suspect)?;
         if let Some(judged) = self.judge.list.last().filter(|_| is_new) {
             if !self.is_quiet {
-                let line = headline(self.pair, &judged.cluster);
+                let line = headline(self.pair.tops(), &judged.cluster);
                 if let Some(live) = console::live() {
                     live.found(&format!("{name}: {line}"));
                 }

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use parallax_exec::finding::Finding;
+use parallax_report::results::cover::project as report;
 use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 
@@ -232,6 +233,21 @@ impl<'c> Campaign<'c> {
     pub fn open(&self) -> Vec<usize> {
         let all = 0..self.settled.len();
         all.filter(|index| self.is_open(*index)).collect()
+    }
+
+    /// What became of each target, ready to be shown.
+    pub fn shown(&self) -> Vec<report::Target> {
+        let shown = |(index, entry): (usize, &Option<Entry>)| {
+            let known = entry.as_ref().filter(|entry| entry.status.is_covered());
+            let id = known.and_then(|entry| entry.scenario.as_ref());
+            let kept = id.filter(|id| !id.is_empty()).map(|id| self.store.get(id));
+            report::Target {
+                is_searched: entry.is_some(),
+                entry: entry.clone().unwrap_or_else(|| self.blank(index)),
+                scenario: kept.and_then(Result::ok).map(|kept| kept.recorded.scenario),
+            }
+        };
+        self.entries.iter().enumerate().map(shown).collect()
     }
 
     /// How many targets inputs reach by now.

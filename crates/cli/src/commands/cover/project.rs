@@ -16,9 +16,9 @@ use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::cover::project as report;
 use crate::size::counted;
 use crate::testfile::{Format, Template, TemplateError};
+use parallax_report::results::cover::project as report;
 
 pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     let started = Instant::now();
@@ -58,13 +58,16 @@ pub fn run(arguments: &Arguments, wish: &Wish) -> Result<Exit, Failure> {
     covering.search(budget, end, &mut watcher)?;
     watcher.finish(&[])?;
     let shown = report::Shown {
-        campaign: &covering.campaign,
-        store: &store,
+        targets: covering.campaign.shown(),
+        has_skipped: !found.skipped.is_empty(),
+        scenarios: found.scenarios as u64,
+        findings: &covering.campaign.findings,
         time: started.elapsed(),
+        width: console::width(),
     };
     match arguments.means.json {
-        true => console::print_data(&report::render_json(&shown)?)?,
-        false => console::print(&report::render_text(&shown)?)?,
+        true => console::print_data(&report::render_json(&shown))?,
+        false => console::print(&report::render_text(&shown))?,
     }
     let exit = match watch::interrupted() {
         true => Exit::Interrupted,

@@ -30,8 +30,8 @@ use crate::commands::patch::{Scope, Suite};
 use crate::commands::shared;
 use crate::console;
 use crate::failure::Failure;
-use crate::report::search::ranked;
 use crate::testfile::Format;
+use parallax_report::results::search::ranked;
 
 /// At most one part in so many of the time for a target is spent on running what its search starts from.
 const STARTING: u32 = 6;

@@ -16,7 +16,7 @@ use crate::commands::shared;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::cover::{self as report, CoverReport};
+use parallax_report::results::cover::{self as report, CoverReport};
 
 pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
     if arguments.at.is_empty() {
@@ -83,6 +83,7 @@ pub fn run(arguments: &Arguments, path: &Path) -> Result<Exit, Failure> {
         seeds: &options.seeds,
         sites: &sites,
         directory: &output,
+        width: console::width(),
     };
     match arguments.means.json {
         true => console::print_data(&report::render_json(&report))?,

@@ -7,7 +7,7 @@ use parallax_exec::sites::SiteMap;
 use parallax_search::cover::{Obstacle, Step};
 use parallax_store::ledger;
 
-use crate::report::source::Places;
+use parallax_report::results::source::Places;
 
 /// Puts sites of one program into words.
 pub struct Spots<'a> {

@@ -15,6 +15,7 @@ use parallax_exec::replay::{Build, Replayer, Seen, Subject};
 use parallax_project::delta::{self, Parts, Verdict};
 use parallax_project::{Hunk, Program, Trial, Tried};
 use parallax_report::model::Role;
+use parallax_report::results::diverge::project::Blame;
 use parallax_search::diverge::Subjects;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::triage::{Class, Court, Shown};
@@ -29,14 +30,6 @@ use crate::commands::shared;
 use crate::commands::versions::Pair;
 use crate::failure::Failure;
 use crate::size::counted;
-
-/// Hunks that a difference comes from, by number.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Blame {
-    pub hunks: Vec<(usize, Role)>,
-    /// Whether it is known that none of them could be left out.
-    pub is_minimal: bool,
-}
 
 /// A difference in a program.
 pub struct Accused<'a> {

@@ -7,7 +7,8 @@ use parallax_search::diverge::clusters::Cluster;
 use parallax_search::explore::Ended;
 use parallax_store::{Store, hash};
 
-use super::blame::{Accused, Blame, blame};
+use super::Blame;
+use super::blame::{Accused, blame};
 use super::compare::{Event, Ready, compare};
 use super::journal::Journal;
 use super::{Arguments, keeper, progress_line};
@@ -16,8 +17,8 @@ use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::versions::{Pair, Seed, Subject, Touching};
 use crate::console::{self, Palette};
 use crate::failure::Failure;
-use crate::report::diverge::project as report;
 use crate::size::counted;
+use parallax_report::results::diverge::project as report;
 
 /// A program that is to be compared.
 pub struct Part {
@@ -223,7 +224,7 @@ impl<'c, 's> Campaign<'c, 's> {
                     let scenario = keeper::keep(store, &name, &cluster, None)?;
                     journal.note_found(&scenario)?;
                     if !known.contains(&cluster.key) {
-                        let line = report::headline(pair, &cluster);
+                        let line = report::headline(pair.tops(), &cluster);
                         let line = format!("{name}: {line}");
                         match console::live() {
                             Some(live) => live.found(&line),

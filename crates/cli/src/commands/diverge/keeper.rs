@@ -6,9 +6,9 @@ use parallax_scenario::Recorded;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_store::{KeptFinding, Origin, State, Store, hash};
 
-use super::blame::Blame;
+use super::Blame;
 use crate::failure::Failure;
-use crate::report::diverge::message;
+use parallax_report::results::diverge::message;
 
 /// The name of a difference: the same for the same one, in whatever order they are found.
 pub fn finding_id(program: &str, cluster: &Cluster) -> String {

@@ -25,11 +25,12 @@ use super::shared;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::size::counted;
-pub use blame::{Accused, Blame, prepare as prepare_blame};
+pub use blame::{Accused, prepare as prepare_blame};
 pub use campaign::{Campaign, Part, blames, identity};
 pub use compare::Ready;
 pub use journal::Journal;
 pub use keeper::{finding_id, keep, keep_as};
+pub use parallax_report::results::diverge::project::Blame;
 
 /// Find inputs on which two versions behave differently
 ///

@@ -5,19 +5,19 @@ use std::time::{Duration, Instant};
 
 use parallax_store::{Store, hash};
 
-use super::blame::Blame;
+use super::Blame;
 use super::campaign::{Campaign, Done, Part, identity};
 use super::journal::{Journal, Outcome};
 use super::{Arguments, Format, keeper};
 use crate::commands::budget::Budget;
 use crate::commands::explore::watch::{self, Watcher};
 use crate::commands::search::End;
-use crate::commands::versions::{Pair, Subject, touching};
+use crate::commands::versions::{Pair, Subject, revision, touching};
 use crate::commands::{cover, stored};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::diverge::project as report;
+use parallax_report::results::diverge::project as report;
 
 /// Share of the time in which inputs are searched for that run changed code, where no scenario does.
 const REACHING: u32 = 4;
@@ -76,12 +76,16 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
     let blames = campaign.blames(time, &mut watcher)?;
     watcher.finish(&[])?;
     let programs = kept(&store, &pair, &campaign.done, &blames)?;
+    let golden = pair.golden.as_ref().map(|build| revision(&build.revision));
     let shown = report::ProjectReport {
-        pair: &pair,
+        patch: &pair.shown(),
+        tops: pair.tops(),
+        golden: golden.as_ref(),
         programs,
         unreached: &unreached,
         left_out: campaign.left_out,
         time: started.elapsed(),
+        width: console::width(),
     };
     let (text, json, sarif) = (
         report::render_text(&shown),
@@ -229,7 +233,7 @@ fn kept<'d>(
             name,
             versions: done.ready.places(),
             summary: &done.summary,
-            touching: &done.touching,
+            touching: done.touching.counted(),
             findings,
         });
     }

@@ -16,7 +16,7 @@ use crate::commands::versions::Version;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::diverge::{self as report, DivergeReport};
+use parallax_report::results::diverge::{self as report, DivergeReport};
 
 pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
     if !arguments.only.is_empty() {
@@ -88,6 +88,7 @@ pub fn run(arguments: &Arguments, old_name: &Path) -> Result<Exit, Failure> {
         versions,
         kept: &kept,
         directory: &output,
+        width: console::width(),
     };
     match arguments.format() {
         Format::Json => console::print_data(&report::render_json(&report))?,

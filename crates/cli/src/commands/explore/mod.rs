@@ -22,7 +22,7 @@ use super::{shared, stored};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::explore::{self as report, ExploreReport};
+use parallax_report::results::explore::{self as report, ExploreReport};
 use watch::Watcher;
 
 /// Find new inputs for a captured program: new paths, new errors

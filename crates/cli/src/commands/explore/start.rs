@@ -9,7 +9,7 @@ use parallax_scenario::Scenario;
 use parallax_search::explore::{Bounds, Shape};
 
 use super::seed::{self, StartArguments};
-use crate::commands::replay::what::What;
+use crate::commands::replay::what;
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -80,7 +80,7 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
             false => vec![path.clone()],
         };
         for file in files {
-            scenarios.push(What::find(file.as_os_str())?.scenario);
+            scenarios.push(what::find(file.as_os_str())?.scenario);
         }
     }
     match scenarios.is_empty() {

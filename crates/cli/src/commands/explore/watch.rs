@@ -12,8 +12,8 @@ use parallax_search::explore::{Observer, Progress};
 
 use crate::console::{self, Line, Palette, shorten};
 use crate::exit::Exit;
-use crate::report::finding::headline;
 use crate::size::{counted, show_count, show_time};
+use parallax_report::results::finding::headline;
 
 /// Set by Ctrl-C: end with what is known.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);

@@ -5,7 +5,7 @@ use parallax_search::interact::Finding;
 use parallax_store::{KeptFinding, Origin, State, Store, hash};
 
 use crate::failure::Failure;
-use crate::report::interact::message;
+use parallax_report::results::interact::message;
 
 /// The name of a finding: the same for the same one, in whatever order they are found.
 pub fn finding_id(program: &str, finding: &Finding) -> String {

@@ -18,7 +18,7 @@ use crate::commands::versions::{Pair, Subject, Touching, touching};
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::interact::{self as report, InteractReport};
+use parallax_report::results::interact::{self as report, InteractReport};
 
 /// Scenarios that a search starts from at most: the best are first, and all are run before anything is searched.
 const MOST_SEEDS: usize = 64;
@@ -243,7 +243,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
         .map(|one| report::Program {
             title: format!("{} {}", one.subject.name, pair.range()),
             name: one.subject.name.clone(),
-            comparison: &one.ready.comparison,
+            graph: one.ready.comparison.shown(),
             summary: &one.summary,
             kept: one.kept.clone(),
         })
@@ -253,6 +253,7 @@ pub fn run(arguments: &Arguments, range: Option<&str>) -> Result<Exit, Failure> 
         is_verbose: arguments.verbose,
         programs: &programs,
         unreached: &unreached,
+        width: console::width(),
         kept: "inputs are kept as scenarios: parallax scenarios, parallax replay ID --on both"
             .to_owned(),
     };

@@ -10,7 +10,7 @@ use crate::commands::explore::watch::{self, Watcher};
 use crate::console;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::interact::{self as report, InteractReport};
+use parallax_report::results::interact::{self as report, InteractReport};
 
 pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failure> {
     if !arguments.only.is_empty() {
@@ -37,7 +37,7 @@ pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failur
     let reports = [report::Program {
         title: format!("{} → {}", old.display(), new.display()),
         name: new.display().to_string(),
-        comparison: &ready.comparison,
+        graph: ready.comparison.shown(),
         summary: &summary,
         kept,
     }];
@@ -46,6 +46,7 @@ pub fn run(arguments: &Arguments, old: &Path, new: &Path) -> Result<Exit, Failur
         is_verbose: arguments.verbose,
         programs: &reports,
         unreached: &[],
+        width: console::width(),
         kept: format!("inputs are kept in {}", output.display()),
     };
     match means.json {

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 
 use parallax_analysis::BlockId;
 use parallax_project::{Build, Project, Revision, Selection};
+use parallax_report::model::Skipped;
+use parallax_report::results::targets as report;
 use parallax_store::{Filter, Store};
 
 use super::build;
@@ -107,14 +109,6 @@ impl Target {
     }
 }
 
-/// A line without code.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Skipped {
-    pub file: String,
-    pub line: u32,
-    pub why: String,
-}
-
 /// What was asked about.
 pub struct Found {
     pub subjects: Vec<Subject>,
@@ -126,6 +120,25 @@ pub struct Found {
 }
 
 impl Found {
+    /// All of it, ready to be shown.
+    pub fn shown(&self) -> report::Found {
+        let target = |target: &Target| report::Target {
+            file: target.file.clone(),
+            lines: target.lines.clone(),
+            function: target.function.clone(),
+            programs: (target.programs(&self.subjects).into_iter())
+                .map(str::to_owned)
+                .collect(),
+            blocks: target.blocks.clone(),
+            is_covered: target.covered_by.is_some(),
+        };
+        report::Found {
+            targets: self.targets.iter().map(target).collect(),
+            skipped: self.skipped.clone(),
+            scenarios: self.scenarios as u64,
+        }
+    }
+
     /// How many targets recorded scenarios run.
     pub fn covered(&self) -> usize {
         let targets = self.targets.iter();

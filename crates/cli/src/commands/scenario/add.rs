@@ -12,7 +12,7 @@ use crate::commands::stored;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::report::scenario::ending;
+use parallax_report::given::ending;
 
 /// Run a command line once, in a sandbox, and keep it as a scenario
 ///

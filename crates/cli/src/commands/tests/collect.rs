@@ -17,8 +17,8 @@ use crate::commands::patch;
 use crate::commands::scenario::cover as covered;
 use crate::commands::versions::Subject;
 use crate::failure::Failure;
-use crate::report::diverge::project::message;
 use crate::testfile::{Format, Test, verify};
+use parallax_report::results::diverge::project::message;
 
 /// Time for running again what showed something before: long enough for all of it.
 const RECALL: Duration = Duration::from_secs(24 * 60 * 60);
@@ -138,7 +138,7 @@ impl Maker<'_, '_> {
             Class::Both | Class::Silent => return Ok(()),
         };
         let id = &thing.id;
-        let what = message(self.work.pair, cluster);
+        let what = message(self.work.pair.tops(), cluster);
         let endings = &cluster.shown.endings;
         let (ending, version) = match right {
             Right::Old => (&endings.old, "old"),

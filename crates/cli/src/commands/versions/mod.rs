@@ -7,10 +7,13 @@ mod touching;
 mod version;
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_analysis::lines::normalise;
+use parallax_project::revision::Kind;
 use parallax_project::{Build, Patch, Project, Revision, Selected, Selection};
+use parallax_report::model::{self as report, SourceFile};
 use parallax_search::diverge::walk::Both;
 
 use super::project::{is_wanted, no_such_program, toolchain};
@@ -111,13 +114,52 @@ impl Pair {
         let label = |build: &Build| {
             let revision = &build.revision;
             match revision.kind {
-                parallax_project::revision::Kind::Commit if !revision.label.contains(' ') => {
-                    revision.label.clone()
-                }
+                Kind::Commit if !revision.label.contains(' ') => revision.label.clone(),
                 _ => revision.short_id().to_owned(),
             }
         };
         format!("{}..{}", label(&self.builds.old), label(&self.builds.new))
+    }
+
+    /// Where the source of each version is.
+    pub fn tops(&self) -> Both<&Path> {
+        Both {
+            old: &self.builds.old.source,
+            new: &self.builds.new.source,
+        }
+    }
+
+    /// The patch, ready to be shown.
+    pub fn shown(&self) -> report::Patch {
+        let mut files: Vec<SourceFile> = Vec::new();
+        for hunk in &self.patch.hunks {
+            if files.last().is_none_or(|last| last.name != hunk.file) {
+                let text = fs::read(self.builds.new.source.join(&hunk.file)).ok();
+                files.push(SourceFile {
+                    name: hunk.file.clone(),
+                    old_name: (hunk.old_file != hunk.file).then(|| hunk.old_file.clone()),
+                    text: text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+                });
+            }
+        }
+        let span = |span: parallax_project::revision::Span| report::Span {
+            first: span.first,
+            count: span.count,
+        };
+        let hunks = self.patch.hunks.iter().map(|hunk| report::Hunk {
+            file: hunk.file.clone(),
+            old: span(hunk.old),
+            new: span(hunk.new),
+            removed: hunk.removed.clone(),
+            added: hunk.added.clone(),
+        });
+        report::Patch {
+            range: self.range(),
+            old: revision(&self.builds.old.revision),
+            new: revision(&self.builds.new.revision),
+            files,
+            hunks: hunks.collect(),
+        }
     }
 
     /// Programs of both versions that are made of changed files; of those that are wanted, if any are named.
@@ -178,6 +220,15 @@ impl Pair {
             let path = normalise(&build.source.join(name).to_string_lossy());
             files.contains(&path) || is_made_from(&files, name)
         }))
+    }
+}
+
+/// A revision, ready to be shown.
+pub fn revision(revision: &Revision) -> report::Revision {
+    report::Revision {
+        label: revision.label.clone(),
+        id: revision.id.clone(),
+        is_commit: revision.kind == Kind::Commit,
     }
 }
 

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use parallax_exec::coverage::Counter;
 use parallax_project::{Build, Hunk};
+use parallax_report::results::diverge::project as report;
 use parallax_scenario::Scenario;
 use parallax_search::diverge::walk::{Both, Version};
 use parallax_store::{Filter, Listed, Store};
@@ -41,6 +42,18 @@ pub struct Touching {
     pub touching: usize,
     /// Whether changed lines have code at all: an initialiser has none.
     pub has_code: bool,
+}
+
+impl Touching {
+    /// How many of them there are.
+    pub fn counted(&self) -> report::Touching {
+        report::Touching {
+            scenarios: self.scenarios as u64,
+            touching: self.touching as u64,
+            distinct: self.seeds.len(),
+            has_code: self.has_code,
+        }
+    }
 }
 
 /// Changed code that ran: in which version, and which counter.

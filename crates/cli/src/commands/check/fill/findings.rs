@@ -14,8 +14,8 @@ use super::super::work::{Thing, Work};
 use crate::commands::diverge::{self, Blame, Ready};
 use crate::commands::versions::{Pair, Subject};
 use crate::failure::Failure;
-use crate::report::diverge::project::{message, parting, short};
-use crate::report::scenario::command_line;
+use parallax_report::given::command_line;
+use parallax_report::results::diverge::project::{message, parting, short};
 
 /// Lines around those that differ.
 const AROUND: usize = 2;
@@ -67,7 +67,7 @@ fn of(
         .map(|one| problem(pair, one))
         .collect();
     let parted = cluster.place.zip(ready);
-    let parted = parted.and_then(|(place, ready)| parting(pair, ready.places(), &place));
+    let parted = parted.and_then(|(place, ready)| parting(pair.tops(), ready.places(), &place));
     let hunks: Vec<Guilty> = blame
         .iter()
         .flat_map(|blame| &blame.hunks)
@@ -94,7 +94,7 @@ fn of(
         class: class(shown.class),
         kind: problems.first().map(|problem| problem.kind.clone()),
         program: name.clone(),
-        message: message(pair, cluster),
+        message: message(pair.tops(), cluster),
         technique: thing.technique,
         file,
         line: line.unwrap_or(0),
@@ -136,7 +136,7 @@ fn problem(pair: &Pair, seen: &Seen) -> Problem {
     Problem {
         kind: seen.kind.name().to_owned(),
         message: seen.message.clone(),
-        file: place.map(|place| short(pair, &place.file)),
+        file: place.map(|place| short(pair.tops(), &place.file)),
         line: place.map_or(0, |place| place.line),
         functions: seen.functions.clone(),
     }

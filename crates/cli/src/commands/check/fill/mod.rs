@@ -4,20 +4,16 @@ mod findings;
 mod targets;
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use parallax_project::accepted::Accepted;
-use parallax_project::revision::Kind;
 use parallax_report::PatchReport;
-use parallax_report::model::{
-    Hunk, Loss, Patch, Program, Promise, Revision, SourceFile, Span, Stats,
-};
+use parallax_report::model::{Loss, Program, Promise, Stats};
 
 use super::turns::Blames;
 use super::work::Work;
 use crate::commands::versions::Pair;
 use crate::failure::Failure;
-use crate::report::search::ranked;
+use parallax_report::results::search::ranked;
 
 /// The key of the trailer by which a commit says what becomes of behaviour, as English is written on either side.
 const TRAILERS: [&str; 2] = ["Behaviour", "Behavior"];
@@ -51,7 +47,7 @@ pub fn report(
     };
     Ok(PatchReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        patch: patch(pair),
+        patch: pair.shown(),
         programs: programs(work),
         findings,
         targets,
@@ -75,7 +71,7 @@ pub fn report(
 pub fn nothing(pair: &Pair) -> Result<PatchReport, Failure> {
     Ok(PatchReport {
         version: env!("CARGO_PKG_VERSION").to_owned(),
-        patch: patch(pair),
+        patch: pair.shown(),
         promise: promise(pair)?,
         ..PatchReport::default()
     })
@@ -93,43 +89,6 @@ fn programs(work: &Work<'_>) -> Vec<Program> {
             }
         })
         .collect()
-}
-
-fn patch(pair: &Pair) -> Patch {
-    let revision = |revision: &parallax_project::Revision| Revision {
-        label: revision.label.clone(),
-        id: revision.id.clone(),
-        is_commit: revision.kind == Kind::Commit,
-    };
-    let mut files: Vec<SourceFile> = Vec::new();
-    for hunk in &pair.patch.hunks {
-        if files.last().is_none_or(|last| last.name != hunk.file) {
-            let text = fs::read(pair.builds.new.source.join(&hunk.file)).ok();
-            files.push(SourceFile {
-                name: hunk.file.clone(),
-                old_name: (hunk.old_file != hunk.file).then(|| hunk.old_file.clone()),
-                text: text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
-            });
-        }
-    }
-    let span = |span: parallax_project::revision::Span| Span {
-        first: span.first,
-        count: span.count,
-    };
-    let hunks = pair.patch.hunks.iter().map(|hunk| Hunk {
-        file: hunk.file.clone(),
-        old: span(hunk.old),
-        new: span(hunk.new),
-        removed: hunk.removed.clone(),
-        added: hunk.added.clone(),
-    });
-    Patch {
-        range: pair.range(),
-        old: revision(&pair.builds.old.revision),
-        new: revision(&pair.builds.new.revision),
-        files,
-        hunks: hunks.collect(),
-    }
 }
 
 /// A commit of the range that promises that nothing changes that can be seen.

@@ -6,19 +6,14 @@ use parallax_store::ledger::{self, Entry, Status};
 use super::super::work::Work;
 use super::findings::callable;
 use crate::commands::patch;
-use crate::report::scenario::command_line;
+use parallax_report::given::command_line;
 
 pub fn all(work: &Work<'_>) -> (Vec<Target>, Vec<Skipped>) {
     let campaign = &work.covering.campaign;
     let found = campaign.found;
     let targets = found.targets.iter().zip(&campaign.entries);
     let targets = targets.map(|(target, entry)| of(work, found, target, entry.as_ref()));
-    let skipped = found.skipped.iter().map(|skipped| Skipped {
-        file: skipped.file.clone(),
-        line: skipped.line,
-        why: skipped.why.clone(),
-    });
-    (targets.collect(), skipped.collect())
+    (targets.collect(), found.skipped.clone())
 }
 
 fn of(
