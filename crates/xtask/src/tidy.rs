@@ -91,9 +91,29 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-trace",
         ],
     ),
+    // Below the command line nothing knows an argument parser or a terminal.
+    (
+        "parallax-campaign",
+        &[
+            "parallax-abi",
+            "parallax-analysis",
+            "parallax-annotate",
+            "parallax-capture",
+            "parallax-exec",
+            "parallax-project",
+            "parallax-recorder",
+            "parallax-report",
+            "parallax-scenario",
+            "parallax-search",
+            "parallax-solver",
+            "parallax-store",
+            "parallax-trace",
+        ],
+    ),
     (
         "parallax-cli",
         &[
+            "parallax-campaign",
             "parallax-abi",
             "parallax-analysis",
             "parallax-annotate",

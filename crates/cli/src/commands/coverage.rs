@@ -11,7 +11,7 @@ use parallax_exec::sites::read_tables;
 use super::once::OnceArguments;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
 use parallax_report::results::coverage::{self, CoverageReport, Detail};
 
 /// Run a captured program once and show which of its code ran

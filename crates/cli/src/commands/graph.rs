@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use parallax_analysis::sequence::Interactions;
 use parallax_project::Selection;
 
-use super::build;
-use super::changes::Comparison;
-use super::project::{ProjectArguments, toolchain};
+use super::project::ProjectArguments;
 use crate::console::{self, Palette};
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::build;
+use parallax_campaign::changes::Comparison;
+use parallax_campaign::project::toolchain;
 use parallax_report::results::graph::{self as report, Shown};
 
 /// Show in which order changes can be executed, where they interact, and where it can be seen
@@ -64,7 +66,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut text = String::new();
     let mut drawn: Vec<(String, Comparison)> = Vec::new();
     for (name, old, new) in pairs(arguments)? {
-        let comparison = Comparison::new(&old, &new, patch, wanted)?;
+        let comparison = Comparison::new(&context(), &old, &new, patch, wanted)?;
         let is_one = arguments.new.is_some();
         if is_one || !comparison.graph.nodes.is_empty() {
             if !is_one {
@@ -124,8 +126,8 @@ fn pairs(arguments: &Arguments) -> Result<Vec<(String, PathBuf, PathBuf)>, Failu
     };
     let builds = project.builds(toolchain()?);
     let (before, after) = (
-        build::ensure(&builds, old)?,
-        build::ensure(&builds, &selected.new)?,
+        build::ensure(&context(), &builds, old)?,
+        build::ensure(&context(), &builds, &selected.new)?,
     );
     let is_meant = |name: &str| arguments.program.as_deref().is_none_or(|one| one == name);
     let mut pairs = Vec::new();

@@ -2,7 +2,7 @@
 
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
 use parallax_report::results::document::JSON_SCHEMA;
 
 /// Print the JSON Schema of what --json prints, or of parallax.toml

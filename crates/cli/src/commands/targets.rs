@@ -3,13 +3,14 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::patch::{Scope, Wish};
 use super::project::ProjectArguments;
-use super::shared::parse_place;
-use super::stored;
+use super::project::parse_place;
 use crate::console;
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::patch::{Scope, Wish};
+use parallax_campaign::stored;
 use parallax_report::results::targets as report;
 
 /// Show which changed lines have code, and which of them no recorded scenario runs
@@ -62,8 +63,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         Wish::Patch(arguments.range.clone())
     };
     let scope = match &arguments.program {
-        Some(path) => Scope::of_program(path, &wish)?,
-        None => Scope::of_project(&arguments.project.find()?, &wish)?,
+        Some(path) => Scope::of_program(&context(), path, &wish)?,
+        None => Scope::of_project(&context(), &arguments.project.find()?, &wish)?,
     };
     let found = scope.find(stored::open_existing()?.as_ref())?;
     if arguments.json {

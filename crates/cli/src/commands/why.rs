@@ -4,13 +4,14 @@ use parallax_scenario::Scenario;
 use parallax_store::Store;
 use parallax_store::ledger::{Entry, Settled};
 
-use super::patch::{Scope, Wish};
 use super::project::ProjectArguments;
-use super::shared::parse_place;
-use super::stored;
+use super::project::parse_place;
 use crate::console::{self, Palette};
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::patch::{Scope, Wish};
+use parallax_campaign::stored;
 use parallax_report::results::document::Document;
 use parallax_report::results::ledger as report;
 use parallax_report::results::targets as targets_report;
@@ -108,7 +109,11 @@ fn scenario_of(store: &Store, entry: &Entry) -> Option<Scenario> {
 fn look(arguments: &Arguments) -> Result<Exit, Failure> {
     let (file, line) = &arguments.place;
     let project = arguments.project.find()?;
-    let scope = Scope::of_project(&project, &Wish::Lines(vec![(file.clone(), *line)]))?;
+    let scope = Scope::of_project(
+        &context(),
+        &project,
+        &Wish::Lines(vec![(file.clone(), *line)]),
+    )?;
     let store = stored::open_existing()?;
     let found = scope.find(store.as_ref())?;
     if arguments.json {

@@ -14,10 +14,10 @@ use parallax_store::{Filter, Origin, Store};
 
 use super::directories;
 use super::{Arguments, RECORDED_SINCE, Subjects, again, settings};
-use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 use parallax_report::results::replay as report;
 use parallax_report::results::replay::{AllReport, Missed, What, Why};
 

@@ -16,8 +16,8 @@ use parallax_exec::sandbox::Policy;
 
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::parse_seconds;
+use parallax_campaign::Failure;
 use parallax_report::results::replay as report;
 use parallax_report::results::replay::{Reference, ReplayReport, Shown};
 use subjects::Subjects;

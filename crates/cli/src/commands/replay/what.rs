@@ -11,9 +11,9 @@ use parallax_search::archive::{ABOUT, About};
 use parallax_store::Store;
 use serde::Deserialize;
 
-use crate::commands::stored;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 
 /// What a file with a scenario can hold.
 #[derive(Deserialize)]
