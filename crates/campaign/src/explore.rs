@@ -43,22 +43,13 @@ pub fn run(
 ) -> Result<Answer, Failure> {
     let setup = &options.setup;
     let context = &setup.context;
-    let traced = variants::derive(context, program, Variant::Traced)?;
     let covered = match options.coverage {
         true => Some(variants::derive(context, program, Variant::Covered)?),
         false => None,
     };
-    let checked = setup.checked(program);
-    context.notes(traced.notes.iter().chain(&start.notes));
     let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
-    let programs = Programs {
-        plain: absolute.clone(),
-        traced: traced.path,
-        covered: covered.as_ref().map(|covered| covered.path.clone()),
-        checked,
-        traced_libraries: traced.libraries,
-        covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries),
-    };
+    let programs = setup.programs(program, absolute.clone(), covered.as_ref())?;
+    context.notes(&start.notes);
     let budget = options.budget;
     let symbolic = Symbolic {
         environment: start.environment,
@@ -133,12 +124,7 @@ pub fn run(
         })?;
     }
     in_use.end(exit as u8)?;
-    Ok(Answer {
-        exit,
-        text,
-        json,
-        sarif: String::new(),
-    })
+    Ok(Answer::new(exit, text, json))
 }
 
 /// Everything that decides what an exploration finds, but for its budget, as text.

@@ -50,6 +50,18 @@ pub struct Answer {
     pub sarif: String,
 }
 
+impl Answer {
+    /// In the two forms that every search has.
+    pub fn new(exit: Exit, text: String, json: String) -> Answer {
+        Answer {
+            exit,
+            text,
+            json,
+            sarif: String::new(),
+        }
+    }
+}
+
 /// A command line with its input.
 pub struct Given {
     pub scenario: Scenario,

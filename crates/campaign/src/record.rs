@@ -132,12 +132,11 @@ fn keep_at(context: &Context, options: &Options, place: Place) -> Result<Answer,
         log: (!options.show_output).then_some(log.as_path()),
         store: &directory,
     };
-    Ok(Answer {
+    Ok(Answer::new(
         exit,
-        text: report::render_text(&shown, &Palette),
-        json: report::render_json(&shown),
-        sarif: String::new(),
-    })
+        report::render_text(&shown, &Palette),
+        report::render_json(&shown),
+    ))
 }
 
 /// Records into the store; returns also how many scenarios it had not known.

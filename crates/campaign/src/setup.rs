@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_capture::{Program, Variant};
+use parallax_capture::{Derived, Program, Variant};
 use parallax_exec::execute::Settings;
-use parallax_search::explore::{self, Shape};
+use parallax_search::diverge::triage::Builds;
+use parallax_search::explore::{self, Programs, Shape};
 use parallax_solver::Config;
 use parallax_trace::region::{Limits, Symbolic};
 
 use crate::budget::Budget;
 use crate::context::Context;
+use crate::failure::Failure;
 use crate::variants;
 
 /// Traces that a search keeps in memory.
@@ -119,6 +121,32 @@ impl Setup {
         let name = program.file_name().unwrap_or(program.as_os_str());
         let usual = || Path::new(".parallax").join(strategy).join(name);
         self.output.clone().unwrap_or_else(usual)
+    }
+
+    /// The variants that a search runs: traced, with sanitizers if these are wanted, with counters where it has them.
+    pub fn programs(
+        &self,
+        program: &Program,
+        plain: PathBuf,
+        covered: Option<&Derived>,
+    ) -> Result<Programs, Failure> {
+        let traced = variants::derive(&self.context, program, Variant::Traced)?;
+        self.context.notes(&traced.notes);
+        Ok(Programs {
+            plain,
+            traced: traced.path,
+            covered: covered.map(|covered| covered.path.clone()),
+            checked: self.checked(program),
+            traced_libraries: traced.libraries,
+            covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries.clone()),
+        })
+    }
+
+    /// The plain program with this path, and the one with sanitizers.
+    pub fn builds(&self, path: &Path) -> Result<Builds, Failure> {
+        let program = variants::read(path)?;
+        let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
+        Ok((absolute, self.checked(&program)))
     }
 
     /// The build with sanitizers, unless it is not wanted. It can be done without: then less is found, and the user is

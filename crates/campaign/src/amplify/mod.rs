@@ -156,12 +156,7 @@ pub fn go_on(
             }
         }
         return Ok(Came {
-            answer: Answer {
-                exit: Exit::Clean,
-                text: outcome.text,
-                json: outcome.json,
-                sarif: String::new(),
-            },
+            answer: Answer::new(Exit::Clean, outcome.text, outcome.json),
             end: Some(outcome.end),
             findings,
         });
@@ -225,12 +220,7 @@ fn pursue(
         })?;
     }
     Ok(Came {
-        answer: Answer {
-            exit,
-            text,
-            json,
-            sarif: String::new(),
-        },
+        answer: Answer::new(exit, text, json),
         end,
         findings,
     })

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use parallax_capture::Variant;
 use parallax_project::{Project, Selection};
 use parallax_report::given::command_line;
 use parallax_report::words::{counted, printable};
@@ -197,16 +196,8 @@ fn variants_of(
     program: &parallax_capture::Program,
     path: &Path,
 ) -> Result<Programs, Failure> {
-    let traced = variants::derive(&setup.context, program, Variant::Traced)?;
-    setup.context.notes(&traced.notes);
-    Ok(Programs {
-        plain: path.canonicalize().map_err(Failure::cannot("find", path))?,
-        traced: traced.path,
-        covered: None,
-        checked: setup.checked(program),
-        traced_libraries: traced.libraries,
-        covered_libraries: Vec::new(),
-    })
+    let plain = path.canonicalize().map_err(Failure::cannot("find", path))?;
+    setup.programs(program, plain, None)
 }
 
 /// Where the programs of the store's scenarios are.

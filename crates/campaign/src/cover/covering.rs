@@ -8,7 +8,7 @@ use parallax_store::Store;
 
 use super::Options;
 use super::campaign::Campaign;
-use super::search::{Means, search};
+use super::search::{Shared, search};
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::patch::{Found, Scope, Suite};
@@ -53,7 +53,7 @@ impl Covering<'_> {
                 // Programs have time by the number of their targets.
                 let share = targets.len() as f64 / waiting.max(1) as f64;
                 waiting -= targets.len();
-                let means = Means {
+                let means = Shared {
                     options: self.options,
                     budget,
                     store: self.store,

@@ -3,6 +3,7 @@
 mod campaign;
 mod covering;
 mod keeper;
+mod looking;
 mod prepared;
 pub mod project;
 mod ranking;

@@ -67,12 +67,11 @@ pub fn run(
     };
     let exit = context.exit(true);
     in_use.end(exit as u8)?;
-    Ok(Answer {
+    Ok(Answer::new(
         exit,
-        text: report::render_text(&shown),
-        json: report::render_json(&shown),
-        sarif: String::new(),
-    })
+        report::render_text(&shown),
+        report::render_json(&shown),
+    ))
 }
 
 /// Searches for inputs that reach what a range changes, and keeps them as scenarios: for commands that start from such. Prints

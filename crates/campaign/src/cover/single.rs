@@ -8,7 +8,6 @@ use parallax_report::results::cover::{self as report, CoverReport};
 use parallax_search::archive::Archive;
 use parallax_search::cover::map::Target;
 use parallax_search::cover::{self, Coverer, Observer, Options, Progress, Summary, Verdict};
-use parallax_search::explore::Programs;
 
 use super::Options as Asked;
 use crate::failure::Failure;
@@ -31,17 +30,9 @@ pub fn run(
     for (file, line) in lines {
         targets.push(Target::named(&analysis, file, *line)?);
     }
-    let traced = variants::derive(context, program, Variant::Traced)?;
-    context.notes(traced.notes.iter().chain(&start.notes));
     let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
-    let programs = Programs {
-        plain: absolute.clone(),
-        traced: traced.path,
-        covered: Some(covered.path),
-        checked: setup.checked(program),
-        traced_libraries: traced.libraries,
-        covered_libraries: covered.libraries,
-    };
+    let programs = setup.programs(program, absolute.clone(), Some(&covered))?;
+    context.notes(&start.notes);
     let searched = Options {
         seeds: start.seeds,
         explore: options.explore(
@@ -56,10 +47,7 @@ pub fn run(
     let output = setup.output("cover", path);
     let archive = Archive::open(&output)?;
     let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
-    let tables = match &programs.covered {
-        Some(covered) => sites::read_tables(covered, &programs.covered_libraries)?,
-        None => Vec::new(),
-    };
+    let tables = sites::read_tables(&covered.path, &covered.libraries)?;
     let mut coverer = Coverer::new(&programs, &analysis, &searched, &sites, &tables)?;
     let mut results: Vec<(Target, Summary)> = Vec::new();
     let mut watcher = Watcher::new(
@@ -87,12 +75,11 @@ pub fn run(
         directory: &output,
         width: context.width,
     };
-    Ok(Answer {
-        exit: context.exit(true),
-        text: report::render_text(&report),
-        json: report::render_json(&report),
-        sarif: String::new(),
-    })
+    Ok(Answer::new(
+        context.exit(true),
+        report::render_text(&report),
+        report::render_json(&report),
+    ))
 }
 
 impl Observer for Watcher {

@@ -9,8 +9,8 @@ use parallax_scenario::Scenario;
 use parallax_search::cover::{Counts, Coverer, Extent, Surveyed, Vocabulary};
 use parallax_search::explore::ExploreError;
 
+use super::looking::Looking;
 use super::ranking::Candidate;
-use super::search::Looking;
 use crate::budget::Budget;
 use crate::failure::Failure;
 

@@ -13,7 +13,7 @@ use super::{Options, progress_line};
 use crate::failure::Failure;
 use crate::versions::Version;
 use crate::watch::Watcher;
-use crate::{Answer, Start, variants};
+use crate::{Answer, Start};
 
 /// What is compared.
 pub struct Versions<'v> {
@@ -44,14 +44,7 @@ pub fn run(options: &Options, names: &Versions<'_>, start: Start) -> Result<Answ
         ),
     };
     let new_name = names.new.unwrap_or(old_name);
-    let golden = match names.golden {
-        Some(path) => {
-            let program = variants::read(path)?;
-            let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
-            Some((absolute, setup.checked(&program)))
-        }
-        None => None,
-    };
+    let golden = names.golden.map(|path| setup.builds(path)).transpose()?;
     let subjects = Subjects {
         programs: Both {
             old: old.programs.clone(),

@@ -267,12 +267,11 @@ pub fn run(options: &Options, project: Project, asked: &Asked<'_>) -> Result<Ans
     let is_clean = programs.iter().all(|one| one.summary.findings.is_empty());
     let exit = context.exit(is_clean);
     in_use.end(exit as u8)?;
-    Ok(Answer {
+    Ok(Answer::new(
         exit,
-        text: report::render_text(&shown),
-        json: report::render_json(&shown),
-        sarif: String::new(),
-    })
+        report::render_text(&shown),
+        report::render_json(&shown),
+    ))
 }
 
 #[cfg(test)]

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use parallax_analysis::sequence::Interactions;
 use parallax_exec::sites::{ModuleSites, read_tables};
 use parallax_search::cover;
-use parallax_search::diverge::triage::Builds;
 use parallax_search::interact::{Code, Interactor, Observer, Subjects, Summary};
 
 use super::Options;
+use crate::Start;
 use crate::changes::Comparison;
 use crate::failure::Failure;
 use crate::setup::Setup;
 use crate::versions::Version;
-use crate::{Start, variants};
 
 /// See the module's description.
 pub struct Ready {
@@ -33,19 +32,14 @@ impl Ready {
         setup: &Setup,
     ) -> Result<Ready, Failure> {
         let comparison = Comparison::new(&setup.context, old, new, patch, Interactions::Important)?;
-        let builds = |path: &Path| -> Result<Builds, Failure> {
-            let program = variants::read(path)?;
-            let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
-            Ok((absolute, setup.checked(&program)))
-        };
         let covered = &comparison.new.covered;
         let tables = read_tables(&covered.path, &covered.libraries)?;
         let version = Version::new(new, setup)?;
         let subjects = Subjects {
-            old: builds(old)?,
+            old: setup.builds(old)?,
             new: version.programs.clone(),
             covered: covered.path.clone(),
-            golden: golden.map(builds).transpose()?,
+            golden: golden.map(|path| setup.builds(path)).transpose()?,
         };
         Ok(Ready {
             comparison,

@@ -58,12 +58,11 @@ pub fn run(
         width: context.width,
         kept: format!("inputs are kept in {}", output.display()),
     };
-    Ok(Answer {
-        exit: context.exit(summary.findings.is_empty()),
-        text: report::render_text(&shown),
-        json: report::render_json(&shown),
-        sarif: String::new(),
-    })
+    Ok(Answer::new(
+        context.exit(summary.findings.is_empty()),
+        report::render_text(&shown),
+        report::render_json(&shown),
+    ))
 }
 
 impl Observer for Watcher {

@@ -55,9 +55,8 @@ impl Version {
         side: Option<Side>,
         setup: &Setup,
     ) -> Result<Version, Failure> {
-        let traced = variants::derive(&setup.context, program, Variant::Traced)?;
-        setup.context.notes(&traced.notes);
-        let tables = read_tables(&traced.path, &traced.libraries)?;
+        let programs = setup.programs(program, plain, None)?;
+        let tables = read_tables(&programs.traced, &programs.traced_libraries)?;
         let mut sites = SiteMap::default();
         for module in &tables {
             sites.add(module.table.clone());
@@ -65,14 +64,7 @@ impl Version {
         Ok(Version {
             texts: texts(program),
             side,
-            programs: Programs {
-                plain,
-                traced: traced.path,
-                covered: None,
-                checked: setup.checked(program),
-                traced_libraries: traced.libraries,
-                covered_libraries: Vec::new(),
-            },
+            programs,
             sites,
             tables,
         })
