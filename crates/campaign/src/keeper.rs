@@ -1,16 +1,19 @@
-//! Keeps what an exploration finds: stands between the search and who watches it, and puts tests and findings into the store before
-//! anybody hears of them; files come after that.
+//! Keeps what searches find before anybody hears of it.
+//!
+//! [`Keeper`] stands between an exploration and who watches it, and puts tests and findings into the store; files come after that.
 
 use std::time::{Duration, Instant};
 
 use parallax_exec::finding::Finding;
 use parallax_report::words::counted;
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
+use parallax_search::diverge::triage::Shown;
 use parallax_search::explore::{Observer, Progress};
-use parallax_store::{KeptFinding, Origin, State, Store, StoreError, scenario_id};
+use parallax_store::{KeptFinding, Origin, State, Store, StoreError, hash, scenario_id};
 
 use crate::checkpoint::Checkpoint;
 use crate::context::Context;
+use crate::failure::Failure;
 
 /// A finding as the store keeps it.
 pub fn kept_finding(
@@ -36,6 +39,56 @@ pub fn kept_finding(
         state: State::Confirmed,
         directory: None,
     }
+}
+
+/// What an input showed on two versions.
+pub struct Seen<'s> {
+    pub id: String,
+    pub command: &'static str,
+    pub kind: &'s str,
+    pub message: String,
+    /// File and line, if there is a better one than that of an error.
+    pub location: Option<(String, u32)>,
+    pub distance: Option<u64>,
+    pub scenario: &'s Scenario,
+    pub shown: &'s Shown,
+}
+
+/// The name of what was seen: the same for the same one, in whatever order they are found.
+pub fn finding_id(program: &str, kind: &str, key: &str) -> String {
+    const DIGITS: usize = 8;
+    let name = hash(format!("{program}\n{key}").as_bytes());
+    format!("{kind}-{}", &name[..DIGITS])
+}
+
+/// Keeps what was seen: the input as a scenario, whose name in the store is returned, and the rest as a finding.
+pub fn keep(store: &Store, program: &str, seen: Seen<'_>) -> Result<String, Failure> {
+    let endings = &seen.shown.endings;
+    let recorded = Recorded {
+        program: program.as_bytes().into(),
+        scenario: seen.scenario.clone(),
+        result: endings.new.clone(),
+        ..Recorded::default()
+    };
+    let id = store.add(&recorded, Origin::Diverging)?.id;
+    let problem = seen.shown.problems.first();
+    let place = problem.and_then(|problem| problem.location.as_ref());
+    store.put_finding(&KeptFinding {
+        program: recorded.program,
+        id: seen.id,
+        command: seen.command.to_owned(),
+        kind: seen.kind.to_owned(),
+        location: (seen.location).or_else(|| place.map(|place| (place.file.clone(), place.line))),
+        message: seen.message,
+        scenario: recorded.scenario,
+        old: Some(endings.old.clone()),
+        new: Some(recorded.result),
+        distance: seen.distance,
+        depth: None,
+        state: State::Confirmed,
+        directory: None,
+    })?;
+    Ok(id)
 }
 
 /// Tests wait for each other no longer than this before they are put into the store together.

@@ -1,6 +1,5 @@
 //! Orders of executed changes that break something which no change alone does.
 
-mod keeper;
 pub mod project;
 mod ready;
 pub mod single;

@@ -11,14 +11,14 @@ use parallax_search::explore::{Bounds, Shape};
 use parallax_search::interact::{Finding, InteractError, Observer, Progress, Summary};
 use parallax_store::Store;
 
-use super::{Options, Ready, keeper, progress_line};
+use super::{Options, Ready, progress_line};
 use crate::budget::Budget;
 use crate::context::Event;
 use crate::failure::Failure;
 use crate::project::variables;
 use crate::versions::{Pair, Subject, Touching, touching};
 use crate::watch::Watcher;
-use crate::{Answer, Start, stored};
+use crate::{Answer, Start, keeper, stored};
 
 /// Scenarios that a search starts from at most: the best are first, and all are run before anything is searched.
 const MOST_SEEDS: usize = 64;
@@ -163,7 +163,18 @@ pub fn search(
         spent += began.elapsed();
         let mut kept = Vec::new();
         for finding in &summary.findings {
-            kept.push(keeper::keep(store, &subject.name, finding)?);
+            let kind = finding.kind.name();
+            let seen = keeper::Seen {
+                id: keeper::finding_id(&subject.name, kind, &finding.key),
+                command: "interact",
+                kind,
+                message: report::message(finding),
+                location: None,
+                distance: None,
+                scenario: &finding.scenario,
+                shown: &finding.shown,
+            };
+            kept.push(keeper::keep(store, &subject.name, seen)?);
         }
         outcome.push(Searched {
             subject,

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
 
+use parallax_scenario::shell_quoted;
 use parallax_scenario::{Bytes, Scenario, Sink, WORK, ktest};
-use parallax_search::archive::shell_quoted;
 
 use super::write::{MOST, contents, find, replaced, word};
 use super::{Test, Unwritable};

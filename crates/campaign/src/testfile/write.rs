@@ -1,7 +1,6 @@
 //! Bytes in the words of a shell.
 
-use parallax_scenario::WORK;
-use parallax_search::archive::shell_quoted;
+use parallax_scenario::{WORK, printf_command, shell_quoted};
 
 /// Bytes of input and output that a test file may have.
 pub const MOST: usize = 256 << 10;
@@ -64,9 +63,7 @@ pub fn contents(name: &[u8], bytes: &[u8]) -> Vec<u8> {
     } else {
         text.extend(b"{\n");
         for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-            text.extend(b"  printf '");
-            text.extend(format(line));
-            text.extend(b"'\n");
+            text.extend(format!("  {}\n", printf_command(line)).into_bytes());
         }
         text.extend(b"} >");
         text.extend(name);
@@ -83,20 +80,4 @@ fn is_plain(bytes: &[u8]) -> bool {
     });
     let lines = || bytes.split(|byte| *byte == b'\n');
     is_text && bytes.ends_with(b"\n") && lines().all(|line| line != END)
-}
-
-/// A format for `printf` that prints the bytes, inside of single quotes.
-fn format(bytes: &[u8]) -> Vec<u8> {
-    let mut text = Vec::new();
-    for byte in bytes {
-        match byte {
-            b'\n' => text.extend(b"\\n"),
-            b'\\' => text.extend(b"\\\\"),
-            b'%' => text.extend(b"%%"),
-            b'\'' => text.extend(b"'\\''"),
-            0x20..=0x7e => text.push(*byte),
-            _ => text.extend(format!("\\{byte:03o}").into_bytes()),
-        }
-    }
-    text
 }

@@ -4,9 +4,8 @@ use parallax_exec::compare::{self, Line};
 use parallax_exec::finding::Problem as Seen;
 use parallax_project::accepted::Accepted as Entry;
 use parallax_report::model::{
-    Accepted, Class, Difference, DifferenceLine, Finding, Guilty, Problem, Role,
+    Accepted, Difference, DifferenceLine, Finding, Guilty, Problem, Role,
 };
-use parallax_search::diverge::triage;
 use parallax_store::hash;
 
 use super::super::turns::Blames;
@@ -91,7 +90,7 @@ fn of(
     Finding {
         id: thing.id.clone(),
         fingerprint: hash(format!("{name}\n{}", thing.id).as_bytes()),
-        class: class(shown.class),
+        class: shown.class.into(),
         kind: problems.first().map(|problem| problem.kind.clone()),
         program: name.clone(),
         message: message(pair.tops(), cluster),
@@ -119,15 +118,6 @@ pub fn callable(name: &str) -> String {
     match name.contains('/') {
         true => name.to_owned(),
         false => format!("./{name}"),
-    }
-}
-
-fn class(class: triage::Class) -> Class {
-    match class {
-        triage::Class::Regression => Class::Regression,
-        triage::Class::Difference | triage::Class::Silent => Class::Difference,
-        triage::Class::Both => Class::Both,
-        triage::Class::Fixed => Class::Fixed,
     }
 }
 

@@ -5,8 +5,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parallax_scenario::shell_quoted;
 use parallax_scenario::{Bytes, Scenario, klee, ktest};
-use parallax_search::archive::shell_quoted;
 use parallax_store::{Filter, Kept, Store};
 
 use crate::console;

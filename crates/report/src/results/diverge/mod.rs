@@ -21,6 +21,18 @@ pub use sarif::render_sarif;
 pub(super) use text::difference;
 pub use text::render_text;
 
+impl From<Class> for crate::model::Class {
+    fn from(class: Class) -> crate::model::Class {
+        use crate::model::Class::{Both, Difference, Fixed, Regression};
+        match class {
+            Class::Regression => Regression,
+            Class::Difference | Class::Silent => Difference,
+            Class::Both => Both,
+            Class::Fixed => Fixed,
+        }
+    }
+}
+
 /// Everything that is reported.
 pub struct DivergeReport<'a> {
     /// As the user named them.

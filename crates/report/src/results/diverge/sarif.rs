@@ -2,12 +2,13 @@
 
 use parallax_scenario::Golden;
 use parallax_search::diverge::clusters::Cluster;
-use parallax_search::diverge::triage::Class;
 use parallax_store::hash;
 use serde_json::{Value, json};
 
 use super::{DivergeReport, PlacesOfBoth, message};
 use crate::given::command_line;
+use crate::model::Class;
+use crate::sarif::kind;
 use crate::sarif::log::{Finding, Level, Log, Rule, Spot};
 
 pub fn render_sarif(report: &DivergeReport) -> String {
@@ -63,47 +64,15 @@ pub(super) fn fingerprint(program: &str, cluster: &Cluster) -> String {
 }
 
 pub(super) fn rule(cluster: &Cluster) -> Rule {
-    let (id, description, level) = match (cluster.class(), cluster.shown.golden) {
-        (_, Some(Golden::Intended)) => (
-            "diverge/intended",
-            "The new version does something else, as the golden version does.",
-            Level::Note,
-        ),
-        (Class::Regression, _) => (
-            "diverge/regression",
-            "The new version has an error that the old one has not.",
-            Level::Error,
-        ),
-        (_, Some(Golden::Regression)) => (
-            "diverge/changed-back",
-            "The new version does something else; the golden version does as the old one.",
-            Level::Error,
-        ),
-        (Class::Difference, _) => (
-            "diverge/difference",
-            "The new version puts out something else or ends otherwise.",
-            Level::Warning,
-        ),
-        (Class::Both, _) => (
-            "diverge/both",
-            "Both versions have an error on an input on which they part.",
-            Level::Warning,
-        ),
-        (Class::Fixed, _) => (
-            "diverge/fixed",
-            "The old version has an error that the new one has not.",
-            Level::Note,
-        ),
-        (Class::Silent, _) => (
-            "diverge/silent",
-            "The versions part, and nothing of it can be seen.",
-            Level::Note,
-        ),
-    };
+    let (class, golden) = (cluster.class().into(), cluster.shown.golden);
     Rule {
-        id,
-        description,
-        level,
+        command: "diverge",
+        kind: kind(class, golden),
+        level: match (class, golden) {
+            (_, Some(Golden::Intended)) | (Class::Fixed, _) => Level::Note,
+            (Class::Regression | Class::Error, _) | (_, Some(Golden::Regression)) => Level::Error,
+            (Class::Difference | Class::Both, _) => Level::Warning,
+        },
     }
 }
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use parallax_exec::compare::{Difference, Line, end_in_words};
+use parallax_scenario::shell_quoted;
 use parallax_scenario::{Bytes, Ending};
-use parallax_search::archive::shell_quoted;
 
 use super::{AllReport, Missed, ReplayReport, Shown, What, Why};
 use crate::given;
