@@ -22,19 +22,9 @@ pub const CACHE_VARIABLE: &str = "PARALLAX_CACHE";
 /// Where derived programs are kept: `$PARALLAX_CACHE`, else below the user's cache directory, else in the
 /// system's temporary one.
 pub fn cache_directory() -> PathBuf {
-    let named = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let user = || Some(named("HOME")?.join(".cache"));
-    named(CACHE_VARIABLE).unwrap_or_else(|| {
-        named("XDG_CACHE_HOME")
-            .or_else(user)
-            .unwrap_or_else(std::env::temp_dir)
-            .join("parallax")
-            .join("derived")
-    })
+    let temporary = || std::env::temp_dir().join("parallax");
+    let usual = || parallax_files::cache_directory().unwrap_or_else(temporary);
+    parallax_files::named(CACHE_VARIABLE).unwrap_or_else(|| usual().join("derived"))
 }
 
 /// Reads a captured program, or says what is wrong with it.

@@ -22,8 +22,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-abi", &[]),
     ("parallax-record", &["parallax-abi"]),
     ("parallax-expr", &["parallax-abi"]),
+    ("parallax-files", &[]),
     ("parallax-scenario", &[]),
-    ("parallax-store", &["parallax-scenario"]),
+    ("parallax-store", &["parallax-files", "parallax-scenario"]),
     ("parallax-recorder", &["parallax-scenario"]),
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
@@ -34,7 +35,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["parallax-abi", "parallax-record", "parallax-instrument"],
     ),
     ("parallax-runtime", &["parallax-abi", "parallax-expr"]),
-    ("parallax-bundle", &["parallax-abi"]),
+    ("parallax-bundle", &["parallax-abi", "parallax-files"]),
     (
         "parallax-capture",
         &[
@@ -44,7 +45,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-bundle",
         ],
     ),
-    ("parallax-project", &["parallax-record"]),
+    ("parallax-project", &["parallax-files", "parallax-record"]),
     // The model of a check knows nothing but scenarios. `results` takes what searches, runs and recordings return as it is, by
     // reference: copies of all of it as plain data would be as long as the forms themselves, and say nothing else.
     (
@@ -54,6 +55,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-analysis",
             "parallax-exec",
             "parallax-expr",
+            "parallax-files",
             "parallax-project",
             "parallax-recorder",
             "parallax-scenario",
@@ -100,6 +102,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-annotate",
             "parallax-capture",
             "parallax-exec",
+            "parallax-files",
             "parallax-project",
             "parallax-recorder",
             "parallax-report",
@@ -114,12 +117,9 @@ const ARROWS: &[(&str, &[&str])] = &[
         "parallax-cli",
         &[
             "parallax-campaign",
-            "parallax-abi",
             "parallax-analysis",
             "parallax-annotate",
             "parallax-record",
-            "parallax-expr",
-            "parallax-solver",
             "parallax-scenario",
             "parallax-store",
             "parallax-bundle",

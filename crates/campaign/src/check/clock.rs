@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use parallax_files::write_whole;
+
 /// The time is written down so often.
 const BEAT: Duration = Duration::from_secs(1);
 /// Whatever was used up, one part in so many of the budget is there: what is known has to be looked at again.
@@ -109,9 +111,7 @@ impl Used {
             let is_over = ended.recv_timeout(BEAT) != Err(RecvTimeoutError::Timeout);
             let seconds = (self.before + clock.elapsed()).as_secs_f64();
             // Half a number would be read as another one. Where nothing can be written the next search has its whole budget.
-            let other = self.path.with_extension("new");
-            let written = fs::write(&other, format!("{seconds:.1}\n"));
-            let _ = written.and_then(|()| fs::rename(&other, &self.path));
+            let _ = write_whole(&self.path, format!("{seconds:.1}\n").as_bytes());
             if is_over {
                 return;
             }
