@@ -25,7 +25,7 @@ use crate::versions::Pair;
 use crate::watch::Watcher;
 use clock::{Clock, Used, shown};
 use suite::Recorded;
-pub use work::{Orders, Thing, Work};
+pub use work::{Finding, Orders, Work};
 
 /// How to check.
 pub struct Options {

@@ -71,8 +71,8 @@ impl Work<'_> {
             (!touching.seeds.is_empty()).then_some(Part { subject, touching })
         });
         let parts: Vec<Part> = parts.collect();
-        let prepared = &mut self.together;
-        let outcome = search(self.pair, self.store, parts, prepared, &options, &mut until)?;
+        let cache = &mut self.together;
+        let outcome = search(self.pair, self.store, parts, cache, &options, &mut until)?;
         until.watcher.finish(&[])?;
         let mut found = 0;
         let mut is_done = true;

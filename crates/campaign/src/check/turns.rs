@@ -307,8 +307,8 @@ fn covered_lines(work: &Work<'_>) -> (u64, u64) {
 fn blame(work: &Work<'_>, time: Duration) -> Result<Blames, Failure> {
     let all = work.shown();
     let mut named: Vec<(&str, &Cluster)> = Vec::new();
-    for (subject, things) in &all {
-        let clusters = things.iter().map(|thing| &thing.cluster);
+    for (subject, findings) in &all {
+        let clusters = findings.iter().map(|finding| &finding.cluster);
         named.extend(clusters.map(|cluster| (subject.name.as_str(), cluster)));
     }
     let accused: Vec<Accused<'_>> = named

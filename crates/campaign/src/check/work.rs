@@ -20,7 +20,7 @@ use crate::context::{Context, Event};
 use crate::cover::{self, Covering};
 use crate::diverge::{self, Part};
 use crate::failure::Failure;
-use crate::interact::project::Prepared;
+use crate::interact::project::Cache;
 use crate::patch::{Found, Scope};
 use crate::project::variables;
 use crate::setup::{Running, Setup};
@@ -69,7 +69,7 @@ impl Orders {
 }
 
 /// Something that inputs show.
-pub struct Thing {
+pub struct Finding {
     /// The same in every run.
     pub id: String,
     pub cluster: Cluster,
@@ -107,7 +107,7 @@ pub struct Work<'w> {
     /// By program and what it shows: the changes that an input executed.
     pub interactions: BTreeMap<(String, String), Interaction>,
     /// Programs with the graphs of their changes, and how often changes were searched together.
-    pub together: Prepared,
+    pub together: Cache,
     pub interact_turns: u64,
     begun: Instant,
     /// Whether what is found is reported only in the end.
@@ -169,7 +169,7 @@ impl<'w> Work<'w> {
             batches: Vec::new(),
             amplified: BTreeSet::new(),
             interactions: BTreeMap::new(),
-            together: Prepared::default(),
+            together: Cache::default(),
             interact_turns: 0,
             begun: Instant::now(),
             is_quiet: false,
@@ -208,29 +208,29 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// How many different things are known.
+    /// How many different findings are known.
     pub fn found(&self) -> u64 {
         let compared = self.comparing.done.iter();
         let compared = compared.map(|done| done.summary.clusters.len());
         (compared.sum::<usize>() + self.judge.list.len()) as u64
     }
 
-    /// Everything that inputs showed, of each program, each thing once.
-    pub fn shown(&self) -> Vec<(&Subject, Vec<Thing>)> {
+    /// Everything that inputs showed, of each program, each finding once.
+    pub fn shown(&self) -> Vec<(&Subject, Vec<Finding>)> {
         let mut all = Vec::new();
         for subject in &self.subjects {
             let name = &subject.name;
-            let mut list: Vec<Thing> = Vec::new();
+            let mut list: Vec<Finding> = Vec::new();
             let compared = self.comparing.done.iter();
             let compared = compared.filter(|done| done.ready.subject.name == *name);
             for cluster in compared.flat_map(|done| &done.summary.clusters) {
-                list.push(Thing {
+                list.push(Finding {
                     id: diverge::finding_id(name, cluster),
                     cluster: cluster.clone(),
                     technique: Technique::Diverge,
                 });
             }
-            // Those with a name first: others may be the same thing, seen before anybody knew where it comes from.
+            // Those with a name first: others may be the same finding, seen before anybody knew where it comes from.
             let (named, others): (Vec<_>, Vec<_>) = self
                 .judge
                 .list
@@ -239,13 +239,13 @@ impl<'w> Work<'w> {
                 .partition(|judged| judged.id.is_some());
             for judged in named.into_iter().chain(others) {
                 let cluster = &judged.cluster;
-                let is_same = |known: &&mut Thing| match &judged.id {
+                let is_same = |known: &&mut Finding| match &judged.id {
                     Some(id) => known.id == *id,
                     None => known.cluster.shown.key() == cluster.shown.key(),
                 };
                 match list.iter_mut().find(is_same) {
                     Some(known) => known.cluster.count += cluster.count,
-                    None => list.push(Thing {
+                    None => list.push(Finding {
                         id: match &judged.id {
                             Some(id) => id.clone(),
                             None => diverge::finding_id(name, cluster),
@@ -255,7 +255,7 @@ impl<'w> Work<'w> {
                     }),
                 }
             }
-            list.sort_by_key(|thing| thing.cluster.rank());
+            list.sort_by_key(|finding| finding.cluster.rank());
             all.push((subject, list));
         }
         all

@@ -10,7 +10,7 @@ use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 
 use super::Options;
-use super::prepared::Prepared;
+use super::checkpoint::Starts;
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::keeper::kept_finding;
@@ -34,7 +34,7 @@ pub struct Campaign<'c> {
     /// Of each target: whether an earlier run searched for it, with less time.
     searched: Vec<bool>,
     /// What was made of the tests of each program before its searches.
-    pub prepared: HashMap<usize, Prepared>,
+    pub starts: HashMap<usize, Starts>,
     /// How many were settled by an earlier run.
     pub earlier: usize,
     /// Errors that were met on the way, each with its program.
@@ -73,7 +73,7 @@ impl<'c> Campaign<'c> {
             entries: vec![None; found.targets.len()],
             settled: vec![false; found.targets.len()],
             searched: vec![false; found.targets.len()],
-            prepared: HashMap::new(),
+            starts: HashMap::new(),
             earlier: 0,
             findings: Vec::new(),
         };

@@ -15,8 +15,8 @@ use parallax_store::ledger::{Entry, Status, Step};
 use parallax_store::scenario_id;
 
 use super::campaign::Campaign;
+use super::checkpoint::Histories;
 use super::keeper::Keeper;
-use super::prepared::Histories;
 use super::ranking::{Candidate, Seed};
 use super::search::Shared;
 use super::single::nearness;

@@ -1,10 +1,10 @@
 //! Inputs that reach given lines, of one program or of a project's patch.
 
 mod campaign;
+mod checkpoint;
 mod covering;
 mod keeper;
 mod looking;
-mod prepared;
 pub mod project;
 mod ranking;
 mod search;

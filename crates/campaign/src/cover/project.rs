@@ -12,7 +12,7 @@ use super::Options;
 use super::campaign::Campaign;
 use super::covering::Covering;
 use crate::failure::Failure;
-use crate::patch::{Scope, Wish};
+use crate::patch::{Request, Scope};
 use crate::project::{is_wanted, no_such_program, variables};
 use crate::testfile::Format;
 use crate::watch::Watcher;
@@ -22,12 +22,12 @@ use crate::{Answer, stored};
 pub fn run(
     options: &Options,
     project: &Project,
-    wish: &Wish,
+    request: &Request,
     format: Option<Format>,
 ) -> Result<Answer, Failure> {
     let started = Instant::now();
     let (context, budget) = (&options.setup.context, options.budget);
-    let scope = scope(options, project, wish)?;
+    let scope = scope(options, project, request)?;
     let store = stored::open()?;
     let in_use = store.begin("parallax cover")?;
     let found = scope.find(Some(&store))?;
@@ -83,7 +83,7 @@ pub fn reach(
     store: &Store,
     watcher: &mut Watcher,
 ) -> Result<(), Failure> {
-    let scope = scope(options, project, &Wish::Patch(range.map(str::to_owned)))?;
+    let scope = scope(options, project, &Request::Patch(range.map(str::to_owned)))?;
     let found = scope.find(Some(store))?;
     let budget = options.budget;
     let campaign = Campaign::new(options, budget, store, &scope, &found)?;
@@ -100,8 +100,8 @@ pub fn reach(
 }
 
 /// What is asked about, in the programs that are wanted.
-fn scope(options: &Options, project: &Project, wish: &Wish) -> Result<Scope, Failure> {
-    let mut scope = Scope::of_project(&options.setup.context, project, wish)?;
+fn scope(options: &Options, project: &Project, request: &Request) -> Result<Scope, Failure> {
+    let mut scope = Scope::of_project(&options.setup.context, project, request)?;
     let subjects = &mut scope.subjects;
     subjects.retain(|subject| is_wanted(Path::new(&subject.name), &options.only));
     match subjects.is_empty() {

@@ -12,9 +12,9 @@ use parallax_store::Store;
 
 use super::Options as Asked;
 use super::campaign::Campaign;
+use super::checkpoint::{Checkpoint, Starts};
 use super::keeper::Keeper;
 use super::looking::Looking;
-use super::prepared::{Prepared, Shelf};
 use super::ranking::{self, Candidate};
 use super::spots::Spots;
 use super::survey;
@@ -122,23 +122,24 @@ pub fn search(
     looking.look_for(&here, &counts);
     looking.take_known(&candidates)?;
     let given = candidates.len();
-    match looking.campaign.prepared.remove(&subject) {
-        Some(prepared) => {
-            candidates.extend(prepared.candidates);
-            looking.histories = prepared.histories;
+    match looking.campaign.starts.remove(&subject) {
+        Some(starts) => {
+            candidates.extend(starts.candidates);
+            looking.histories = starts.histories;
         }
         None => {
             let extent = looking.extent(looking.open_of(targets).len());
             let conditions = looking.campaign.all_conditions();
-            let mut shelf = Shelf::open(context, means.store, &looking.name, &conditions)?;
+            let mut checkpoint =
+                Checkpoint::open(context, means.store, &looking.name, &conditions)?;
             let known = match means.options.again {
                 true => None,
-                false => shelf.read(extent),
+                false => checkpoint.read(extent),
             };
             match known {
-                Some(prepared) => {
-                    candidates.extend(prepared.candidates);
-                    looking.histories = prepared.histories;
+                Some(starts) => {
+                    candidates.extend(starts.candidates);
+                    looking.histories = starts.histories;
                 }
                 None => {
                     looking.take_apart(&mut coverer, &counts, targets, &mut candidates)?;
@@ -152,7 +153,7 @@ pub fn search(
                         )?;
                     }
                     if !means.is_over() {
-                        shelf.write(extent, &candidates[given..], &looking.histories)?;
+                        checkpoint.write(extent, &candidates[given..], &looking.histories)?;
                     }
                 }
             }
@@ -187,10 +188,10 @@ pub fn search(
             looking.search(&mut coverer, index, &target, &seeds)?;
         }
     }
-    let prepared = Prepared {
+    let starts = Starts {
         histories: std::mem::take(&mut looking.histories),
         candidates: candidates.split_off(given),
     };
-    looking.campaign.prepared.insert(subject, prepared);
+    looking.campaign.starts.insert(subject, starts);
     Ok(())
 }

@@ -77,7 +77,7 @@ pub fn blame(
     let mut settings = options.setup.settings(Path::new(""));
     settings.readable.extend(pair.folders());
     settings.readable.extend(trial.folders());
-    let mut inquiry = Inquiry {
+    let mut blamer = Blamer {
         options,
         trial,
         settings,
@@ -87,8 +87,8 @@ pub fn blame(
         watcher,
     };
     for one in accused {
-        let case = inquiry.open(one)?;
-        inquiry.cases.push(case);
+        let case = blamer.open(one)?;
+        blamer.cases.push(case);
     }
     let mut all = Vec::new();
     for (number, one) in accused.iter().enumerate() {
@@ -98,7 +98,7 @@ pub fn blame(
         }
         let guesses = guesses(pair, one);
         let found = delta::minimal(hunks.len(), &guesses, &mut |parts| {
-            inquiry.verdict(parts, number)
+            blamer.verdict(parts, number)
         })?;
         all.push(Some(Blame {
             is_minimal: found.is_minimal(),
@@ -129,7 +129,7 @@ struct Case<'a> {
     key: String,
 }
 
-struct Inquiry<'i> {
+struct Blamer<'i> {
     options: &'i Options,
     trial: Trial<'i>,
     settings: Settings,
@@ -140,7 +140,7 @@ struct Inquiry<'i> {
     watcher: &'i mut Watcher,
 }
 
-impl<'i> Inquiry<'i> {
+impl<'i> Blamer<'i> {
     fn open(&self, accused: &Accused<'i>) -> Result<Case<'i>, Failure> {
         let paths = &accused.ready.subject.paths;
         let scenario = &accused.cluster.scenario;

@@ -40,15 +40,15 @@ pub struct Part {
 
 /// Programs that are ready for searches, each prepared once however many searches there are: its graphs take seconds. One that cannot be
 /// prepared is not tried again.
-pub struct Prepared<T = Ready>(BTreeMap<String, Option<Rc<T>>>);
+pub struct Cache<T = Ready>(BTreeMap<String, Option<Rc<T>>>);
 
-impl<T> Default for Prepared<T> {
-    fn default() -> Prepared<T> {
-        Prepared(BTreeMap::new())
+impl<T> Default for Cache<T> {
+    fn default() -> Cache<T> {
+        Cache(BTreeMap::new())
     }
 }
 
-impl<T> Prepared<T> {
+impl<T> Cache<T> {
     /// What was made for a program, or is made now; `complain` is told why it cannot be.
     fn get(
         &mut self,
@@ -103,7 +103,7 @@ pub fn search(
     pair: &Pair,
     store: &Store,
     parts: Vec<Part>,
-    prepared: &mut Prepared,
+    cache: &mut Cache,
     options: &Options,
     listener: &mut dyn Listener,
 ) -> Result<Vec<Searched>, Failure> {
@@ -117,7 +117,7 @@ pub fn search(
         }
         let paths = &subject.paths;
         let golden = subject.golden.as_deref();
-        let ready = prepared.get(
+        let ready = cache.get(
             &subject.name,
             || Ready::new(&paths.old, &paths.new, golden, None, &options.setup),
             |failure| {
@@ -250,8 +250,8 @@ pub fn run(options: &Options, project: Project, asked: &Asked<'_>) -> Result<Ans
     let in_use = store.begin("parallax interact")?;
     let mut watcher = Watcher::new(context, Vec::new(), options.budget.time);
     let (parts, unreached) = parts(&pair, &store, asked.only)?;
-    let mut prepared = Prepared::default();
-    let outcome = search(&pair, &store, parts, &mut prepared, options, &mut watcher)?;
+    let mut cache = Cache::default();
+    let outcome = search(&pair, &store, parts, &mut cache, options, &mut watcher)?;
     watcher.finish(&[])?;
     if outcome.is_empty() && unreached.is_empty() {
         context.note("no program of the project has code that differs");
@@ -292,20 +292,20 @@ mod tests {
 
     #[test]
     fn a_program_is_prepared_once_also_if_that_fails() {
-        let mut prepared: Prepared<u32> = Prepared::default();
+        let mut cache: Cache<u32> = Cache::default();
         let (mut made, mut complaints) = (0, 0);
         for _ in 0..3 {
             let mut make = || {
                 made += 1;
                 Ok(made)
             };
-            let good = prepared.get("good", &mut make, |_| complaints += 1);
+            let good = cache.get("good", &mut make, |_| complaints += 1);
             assert_eq!(good.as_deref(), Some(&1));
             let mut fail = || {
                 made += 1;
                 Err(Failure::new(Exit::BuildFailed, "no").hint("none"))
             };
-            let bad = prepared.get("bad", &mut fail, |_| complaints += 1);
+            let bad = cache.get("bad", &mut fail, |_| complaints += 1);
             assert_eq!(bad, None);
         }
         assert_eq!((made, complaints), (2, 1));

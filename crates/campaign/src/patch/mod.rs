@@ -30,7 +30,7 @@ use crate::versions::Pair;
 
 /// Which lines are meant.
 #[derive(Clone, Debug)]
-pub enum Wish {
+pub enum Request {
     /// Those that a range of revisions changes; of none, those that are not committed.
     Patch(Option<String>),
     /// File and line.
@@ -152,15 +152,15 @@ impl Found {
 
 impl Scope {
     /// One captured program, without a project around it.
-    pub fn of_program(context: &Context, path: &Path, wish: &Wish) -> Result<Scope, Failure> {
-        let wanted = match wish {
-            Wish::Patch(_) => {
+    pub fn of_program(context: &Context, path: &Path, request: &Request) -> Result<Scope, Failure> {
+        let wanted = match request {
+            Request::Patch(_) => {
                 let message = "a program alone does not say which lines are meant";
                 return Err(Failure::new(Exit::Usage, message)
                     .hint("--at FILE:LINE names one, --uncovered means all that no test runs"));
             }
-            Wish::Lines(lines) => Some(lines.clone()),
-            Wish::Everything => None,
+            Request::Lines(lines) => Some(lines.clone()),
+            Request::Everything => None,
         };
         Ok(Scope {
             context: context.clone(),
@@ -177,16 +177,20 @@ impl Scope {
     }
 
     /// The programs of a project, built if they are not yet.
-    pub fn of_project(context: &Context, project: &Project, wish: &Wish) -> Result<Scope, Failure> {
-        let selection = match wish {
-            Wish::Patch(range) => Selection::patch(range.as_deref()),
-            Wish::Lines(_) | Wish::Everything => Selection::Current,
+    pub fn of_project(
+        context: &Context,
+        project: &Project,
+        request: &Request,
+    ) -> Result<Scope, Failure> {
+        let selection = match request {
+            Request::Patch(range) => Selection::patch(range.as_deref()),
+            Request::Lines(_) | Request::Everything => Selection::Current,
         };
         let selected = project.select(&selection)?;
-        let wanted = match wish {
-            Wish::Everything => None,
-            Wish::Lines(lines) => Some(lines.clone()),
-            Wish::Patch(_) => {
+        let wanted = match request {
+            Request::Everything => None,
+            Request::Lines(lines) => Some(lines.clone()),
+            Request::Patch(_) => {
                 let Some(old) = &selected.old else {
                     let message = "a patch is what lies between two revisions";
                     return Err(Failure::new(Exit::Usage, message).hint(

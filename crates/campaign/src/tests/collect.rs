@@ -11,7 +11,7 @@ use parallax_scenario::{Ending, Scenario};
 use parallax_search::diverge::triage::Class;
 use parallax_store::ledger::Status;
 
-use crate::check::{Thing, Work};
+use crate::check::{Finding, Work};
 use crate::cover::test_name;
 use crate::failure::Failure;
 use crate::measure::Counter as Ran;
@@ -61,9 +61,9 @@ pub fn all(work: &mut Work<'_>, format: &Format) -> Result<Collected, Failure> {
         },
         used: BTreeSet::new(),
     };
-    for (subject, things) in work.shown() {
-        for thing in &things {
-            maker.of_thing(subject, thing)?;
+    for (subject, findings) in work.shown() {
+        for finding in &findings {
+            maker.of_finding(subject, finding)?;
         }
     }
     let campaign = &work.covering.campaign;
@@ -129,15 +129,15 @@ struct Tried {
 
 impl Maker<'_, '_> {
     /// A test of an input on which the versions differ.
-    fn of_thing(&mut self, subject: &Subject, thing: &Thing) -> Result<(), Failure> {
-        let cluster = &thing.cluster;
+    fn of_finding(&mut self, subject: &Subject, finding: &Finding) -> Result<(), Failure> {
+        let cluster = &finding.cluster;
         let right = match cluster.class() {
             Class::Regression => Right::Old,
             Class::Difference | Class::Fixed => Right::New,
             // There is nothing right to state.
             Class::Both | Class::Silent => return Ok(()),
         };
-        let id = &thing.id;
+        let id = &finding.id;
         let what = message(self.work.pair.tops(), cluster);
         let endings = &cluster.shown.endings;
         let (ending, version) = match right {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_campaign::cover::{self, Options};
-use parallax_campaign::patch::Wish;
+use parallax_campaign::patch::Request;
 use parallax_campaign::testfile::{Format, Template};
 use parallax_campaign::{Answer, Budget, Failure, variants};
 use parallax_project::Project;
@@ -133,17 +133,17 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
                 return Err(Failure::new(Exit::Usage, message)
                     .hint("parallax cover PROGRAM --at FILE:LINE -- ARGS"));
             }
-            let wish = if arguments.uncovered {
-                Wish::Everything
+            let request = if arguments.uncovered {
+                Request::Everything
             } else if !arguments.at.is_empty() {
-                Wish::Lines(arguments.at.clone())
+                Request::Lines(arguments.at.clone())
             } else {
-                Wish::Patch(range)
+                Request::Patch(range)
             };
             let project = arguments.project.find()?;
             let budget = arguments.budget.or(&project.config.budget);
             let format = format(arguments, &project)?;
-            cover::project::run(&options(arguments, budget), &project, &wish, format)?
+            cover::project::run(&options(arguments, budget), &project, &request, format)?
         }
     };
     events::print(&answer, arguments.setup.json)

@@ -9,7 +9,7 @@ use crate::console;
 use crate::events::context;
 use crate::exit::Exit;
 use parallax_campaign::Failure;
-use parallax_campaign::patch::{Scope, Wish};
+use parallax_campaign::patch::{Request, Scope};
 use parallax_campaign::stored;
 use parallax_report::results::targets as report;
 
@@ -55,16 +55,16 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let wish = if arguments.uncovered {
-        Wish::Everything
+    let request = if arguments.uncovered {
+        Request::Everything
     } else if !arguments.at.is_empty() {
-        Wish::Lines(arguments.at.clone())
+        Request::Lines(arguments.at.clone())
     } else {
-        Wish::Patch(arguments.range.clone())
+        Request::Patch(arguments.range.clone())
     };
     let scope = match &arguments.program {
-        Some(path) => Scope::of_program(&context(), path, &wish)?,
-        None => Scope::of_project(&context(), &arguments.project.find()?, &wish)?,
+        Some(path) => Scope::of_program(&context(), path, &request)?,
+        None => Scope::of_project(&context(), &arguments.project.find()?, &request)?,
     };
     let found = scope.find(stored::open_existing()?.as_ref())?;
     if arguments.json {

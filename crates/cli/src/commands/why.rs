@@ -10,7 +10,7 @@ use crate::console::{self, Palette};
 use crate::events::context;
 use crate::exit::Exit;
 use parallax_campaign::Failure;
-use parallax_campaign::patch::{Scope, Wish};
+use parallax_campaign::patch::{Request, Scope};
 use parallax_campaign::stored;
 use parallax_report::results::document::Document;
 use parallax_report::results::ledger as report;
@@ -112,7 +112,7 @@ fn look(arguments: &Arguments) -> Result<Exit, Failure> {
     let scope = Scope::of_project(
         &context(),
         &project,
-        &Wish::Lines(vec![(file.clone(), *line)]),
+        &Request::Lines(vec![(file.clone(), *line)]),
     )?;
     let store = stored::open_existing()?;
     let found = scope.find(store.as_ref())?;

@@ -9,7 +9,7 @@ use parallax_report::model::{
 use parallax_store::hash;
 
 use super::super::turns::Blames;
-use super::super::work::{Thing, Work};
+use super::super::work::{self, Work};
 use crate::diverge::{self, Blame, Ready};
 use crate::failure::Failure;
 use crate::versions::{Pair, Subject};
@@ -24,15 +24,15 @@ const SHOWN_ID: usize = 8;
 /// All findings; their inputs are kept as scenarios.
 pub fn all(work: &Work<'_>, blames: &Blames, accepted: &[Entry]) -> Result<Vec<Finding>, Failure> {
     let mut findings = Vec::new();
-    for (subject, things) in work.shown() {
-        for thing in &things {
-            let cluster = &thing.cluster;
+    for (subject, all) in work.shown() {
+        for known in &all {
+            let cluster = &known.cluster;
             let key = (subject.name.clone(), cluster.key.clone());
             let blame = blames.get(&key);
             let ready = work.comparing.ready(&subject.name);
             let guilty = blame.map(|blame| (blame, work.pair.patch.hunks.as_slice()));
-            let scenario = diverge::keep_as(work.store, &subject.name, &thing.id, cluster, guilty)?;
-            let mut finding = of(work.pair, subject, thing, ready, blame);
+            let scenario = diverge::keep_as(work.store, &subject.name, &known.id, cluster, guilty)?;
+            let mut finding = of(work.pair, subject, known, ready, blame);
             finding.replay = format!(
                 "parallax replay {} --on both --range {}",
                 &scenario[..SHOWN_ID.min(scenario.len())],
@@ -41,8 +41,8 @@ pub fn all(work: &Work<'_>, blames: &Blames, accepted: &[Entry]) -> Result<Vec<F
             finding.scenario_id = Some(scenario);
             let key = (subject.name.clone(), cluster.shown.key());
             finding.interaction = work.interactions.get(&key).cloned();
-            let known = accepted.iter().find(|entry| entry.finding == finding.id);
-            finding.accepted = known.map(|entry| Accepted {
+            let entry = accepted.iter().find(|entry| entry.finding == finding.id);
+            finding.accepted = entry.map(|entry| Accepted {
                 because: entry.because.clone(),
             });
             findings.push(finding);
@@ -54,11 +54,11 @@ pub fn all(work: &Work<'_>, blames: &Blames, accepted: &[Entry]) -> Result<Vec<F
 fn of(
     pair: &Pair,
     subject: &Subject,
-    thing: &Thing,
+    known: &work::Finding,
     ready: Option<&Ready>,
     blame: Option<&Blame>,
 ) -> Finding {
-    let cluster = &thing.cluster;
+    let cluster = &known.cluster;
     let shown = &cluster.shown;
     let problems: Vec<Problem> = shown
         .problems
@@ -88,13 +88,13 @@ fn of(
     let (file, line) = place.unzip();
     let name = &subject.name;
     Finding {
-        id: thing.id.clone(),
-        fingerprint: hash(format!("{name}\n{}", thing.id).as_bytes()),
+        id: known.id.clone(),
+        fingerprint: hash(format!("{name}\n{}", known.id).as_bytes()),
         class: shown.class.into(),
         kind: problems.first().map(|problem| problem.kind.clone()),
         program: name.clone(),
         message: message(pair.tops(), cluster),
-        technique: thing.technique,
+        technique: known.technique,
         file,
         line: line.unwrap_or(0),
         command: command_line(&callable(name), &cluster.scenario),

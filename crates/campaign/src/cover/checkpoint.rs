@@ -24,7 +24,7 @@ const ROOM: usize = 32 << 20;
 pub type Histories = HashMap<Scenario, (Scenario, Vec<Step>)>;
 
 #[derive(Default)]
-pub struct Prepared {
+pub struct Starts {
     pub candidates: Vec<Candidate>,
     pub histories: Histories,
 }
@@ -47,19 +47,19 @@ struct Outcome {
 }
 
 /// The place where it is kept.
-pub struct Shelf<'s> {
+pub struct Checkpoint<'s> {
     context: Context,
     work: Work<'s>,
 }
 
-impl<'s> Shelf<'s> {
+impl<'s> Checkpoint<'s> {
     /// Of a program; the conditions are all that decides what comes out.
     pub fn open(
         context: &Context,
         store: &'s Store,
         program: &str,
         conditions: &str,
-    ) -> Result<Shelf<'s>, Failure> {
+    ) -> Result<Checkpoint<'s>, Failure> {
         let plan = Plan {
             key: &hash(format!("survey\n{program}\n{conditions}").as_bytes()),
             strategy: "survey",
@@ -71,14 +71,14 @@ impl<'s> Shelf<'s> {
                 "waiting for {holder}, which changes {program}'s tests"
             ));
         })?;
-        Ok(Shelf {
+        Ok(Checkpoint {
             context: context.clone(),
             work,
         })
     }
 
     /// What an earlier run came to, if it spent as much as this one would.
-    pub fn read(&self, extent: Extent) -> Option<Prepared> {
+    pub fn read(&self, extent: Extent) -> Option<Starts> {
         let outcome: Outcome = serde_json::from_str(self.work.outcome()?).ok()?;
         let is_enough = match (outcome.seconds, extent.time, outcome.runs, extent.runs) {
             (Some(spent), Some(time), ..) => spent >= time.as_secs_f64(),
@@ -89,13 +89,13 @@ impl<'s> Shelf<'s> {
         if !is_enough {
             return None;
         }
-        let mut prepared = Prepared::default();
+        let mut starts = Starts::default();
         for number in 0..self.work.chunks() {
             let chunk = self.work.chunk(number).ok()??;
             let kept: Kept = serde_json::from_slice(&chunk).ok()?;
-            prepared.add(kept);
+            starts.add(kept);
         }
-        Some(prepared)
+        Some(starts)
     }
 
     /// Keeps what was found, as far as there is room.
@@ -142,7 +142,7 @@ impl<'s> Shelf<'s> {
     }
 }
 
-impl Prepared {
+impl Starts {
     fn add(&mut self, kept: Kept) {
         let step = |scenario: Scenario| Step {
             means: Means::Structure,
