@@ -15,18 +15,12 @@ pub struct Base {
 
 /// Where to unpack, best first.
 pub fn bases() -> Vec<Base> {
-    let absolute = |name: &str| {
-        env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
-    let cache = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
     // Safety: no preconditions.
     let user = unsafe { libc::geteuid() };
     let temporary = env::temp_dir().join(format!("parallax-{user}"));
-    cache
-        .map(|cache| Base {
-            path: cache.join("parallax"),
+    parallax_files::cache_directory()
+        .map(|path| Base {
+            path,
             private: false,
         })
         .into_iter()

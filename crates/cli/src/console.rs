@@ -13,7 +13,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
 
 pub use parallax_report::palette::Palette;
 pub use parallax_report::words::{printable, shorten};
@@ -68,8 +68,6 @@ pub trait Live: Send + Sync {
     fn found(&self, line: &str);
     /// What a search is at.
     fn tell(&self, line: &str);
-    /// Runs of programs since the search began.
-    fn ran(&self, runs: u64);
 }
 
 /// How often what moves is drawn.

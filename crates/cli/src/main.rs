@@ -5,11 +5,11 @@
 mod book;
 mod commands;
 mod console;
+mod events;
 mod exit;
-mod failure;
-mod report;
+mod interrupt;
+mod screen;
 mod size;
-mod testfile;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -24,7 +24,7 @@ use commands::{
 };
 use console::Palette;
 use exit::Exit;
-use failure::Failure;
+use parallax_campaign::Failure;
 
 /// Tests patches to C programs
 ///
@@ -91,7 +91,7 @@ fn dispatch(command: Command) -> Result<ExitCode, Failure> {
     if let Command::Cc(arguments) = command {
         return Ok(cc::run(arguments));
     }
-    end_on_interrupt();
+    interrupt::end_at_once();
     outlive_signals();
     let exit = match command {
         Command::Init(arguments) => init::run(&arguments),
@@ -139,19 +139,5 @@ fn outlive_signals() {
         if libc::signal(libc::SIGXFSZ, handler) == libc::SIG_IGN {
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         }
-    }
-}
-
-/// Ctrl-C ends at once, with the documented code. Nothing but the terminal needs tidying up: what runs
-/// is ended by its keeper, which sees this process go, and files appear whole or not at all.
-fn end_on_interrupt() {
-    extern "C" fn interrupted(_: libc::c_int) {
-        console::clear_at_once();
-        // SAFETY: one of the few functions that a signal handler may call.
-        unsafe { libc::_exit(Exit::Interrupted as libc::c_int) }
-    }
-    for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
-        // SAFETY: installs a handler that only ends the process.
-        unsafe { libc::signal(signal, interrupted as *const () as libc::sighandler_t) };
     }
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parallax_files::write_whole;
 use serde::{Deserialize, Serialize};
 
 /// Name of the file.
@@ -87,19 +88,8 @@ pub fn add(root: &Path, entries: &[Accepted]) -> Result<PathBuf, AcceptedError> 
         text.push_str("\n[[accepted]]\n");
         text.push_str(&body);
     }
-    let folder = tempfile::NamedTempFile::new_in(root).map_err(io_error)?;
-    fs::write(folder.path(), text).map_err(io_error)?;
-    // Who reads it while it is written sees the old or the new one; others may read it, as they may other sources.
-    let keep = folder
-        .persist(&path)
-        .map_err(|error| io_error(error.error))?;
-    readable(&keep).map_err(io_error)?;
+    write_whole(&path, text.as_bytes()).map_err(io_error)?;
     Ok(path)
-}
-
-fn readable(file: &fs::File) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Scenarios and their results in words.
 
-use std::fmt::Write as _;
-
-use parallax_scenario::{Bytes, Ending, Scenario, Sink, WORK, shell_quoted, signal_name};
+use parallax_scenario::{
+    Bytes, Ending, Scenario, Sink, WORK, shell_quoted, shell_word, signal_name,
+};
 
 use crate::words::printable;
 
@@ -106,27 +106,4 @@ pub fn ending(ending: &Ending) -> String {
         (_, Some(signal)) => format!("killed by {}", signal_name(signal)),
         _ => "ended by a limit".to_owned(),
     }
-}
-
-/// A word that survives both the terminal and the shell.
-pub fn shell_word(bytes: &[u8]) -> String {
-    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
-    if is_text {
-        return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();
-    }
-    let mut word = "$'".to_owned();
-    for byte in bytes {
-        match byte {
-            b'\n' => word.push_str("\\n"),
-            b'\t' => word.push_str("\\t"),
-            b'\'' => word.push_str("\\'"),
-            b'\\' => word.push_str("\\\\"),
-            0x20..=0x7e => word.push(char::from(*byte)),
-            _ => {
-                let _ = write!(word, "\\x{byte:02x}");
-            }
-        }
-    }
-    word.push('\'');
-    word
 }

@@ -4,6 +4,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parallax_files::write_whole;
+
 use crate::PatchReport;
 
 /// Why a kept report cannot be read.
@@ -36,9 +38,7 @@ pub fn save(directory: &Path, report: &PatchReport) -> Result<(), KeptError> {
         source,
     })?;
     fs::create_dir_all(directory).map_err(failed)?;
-    let scratch = path.with_extension(format!("json.{}", std::process::id()));
-    let written = fs::write(&scratch, text).and_then(|()| fs::rename(&scratch, &path));
-    written.map_err(failed)
+    write_whole(&path, text.as_bytes()).map_err(failed)
 }
 
 /// The report that was kept last; `None` if there is none.

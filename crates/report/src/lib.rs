@@ -4,6 +4,8 @@
 //! functions from [`PatchReport`] to text, so that all of them say the same and each can be tested without a program being run.
 //! What is derived (verdict, coverage of lines) is computed in one place, from the findings and targets, and cannot
 //! contradict them.
+//!
+//! [`results`] has the forms of what other commands come to.
 
 mod beside;
 pub mod cobertura;
@@ -21,6 +23,7 @@ pub mod markdown;
 pub mod model;
 pub mod palette;
 mod paste;
+pub mod results;
 pub mod sarif;
 pub mod words;
 mod xml;

@@ -3,9 +3,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use parallax_scenario::{Scenario, Sink};
+use parallax_scenario::{Scenario, Sink, printf_command, shell_word};
 
-use crate::given::shell_word;
 use crate::words::show_command;
 
 /// Larger inputs are no help on a screen; they are replayed from the store.
@@ -31,7 +30,7 @@ pub fn commands(command: &str, scenario: &Scenario) -> Option<Vec<String>> {
         let name = shell_word(name);
         lines.push(match contents.is_empty() {
             true => format!(": >{name}"),
-            false => format!("{} >{name}", printf(contents)),
+            false => format!("{} >{name}", printf_command(contents)),
         });
     }
     for (name, target) in &scenario.links {
@@ -43,7 +42,7 @@ pub fn commands(command: &str, scenario: &Scenario) -> Option<Vec<String>> {
     }
     let mut last = String::new();
     if !scenario.stdin.is_empty() {
-        let _ = write!(last, "{} | ", printf(&scenario.stdin));
+        let _ = write!(last, "{} | ", printf_command(&scenario.stdin));
     }
     last.push_str(command);
     if scenario.stdin.is_empty() && !scenario.closed_stdin {
@@ -76,38 +75,6 @@ fn is_simple(scenario: &Scenario) -> bool {
         && scenario.name.is_none()
         && !is_file(&scenario.stdout)
         && !is_file(&scenario.stderr)
-}
-
-/// A command that prints the bytes, with escapes that every `printf` knows.
-fn printf(bytes: &[u8]) -> String {
-    let mut text = String::from(match bytes.first() {
-        Some(b'-') => "printf -- '",
-        _ => "printf '",
-    });
-    for chunk in bytes.utf8_chunks() {
-        for character in chunk.valid().chars() {
-            match character {
-                '\\' => text.push_str("\\\\"),
-                '%' => text.push_str("%%"),
-                '\'' => text.push_str("'\\''"),
-                '\n' => text.push_str("\\n"),
-                '\t' => text.push_str("\\t"),
-                _ if character.is_control() => octal(&mut text, character),
-                _ => text.push(character),
-            }
-        }
-        for byte in chunk.invalid() {
-            let _ = write!(text, "\\{byte:03o}");
-        }
-    }
-    text.push('\'');
-    text
-}
-
-fn octal(text: &mut String, character: char) {
-    for byte in character.encode_utf8(&mut [0; 4]).bytes() {
-        let _ = write!(text, "\\{byte:03o}");
-    }
 }
 
 #[cfg(test)]

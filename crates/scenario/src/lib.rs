@@ -22,7 +22,7 @@ pub use bytes::Bytes;
 pub use change::{Component, Variable, apply};
 pub use golden::Golden;
 pub use result::{Ending, Recorded};
-pub use shell::{shell_quoted, signal_name};
+pub use shell::{printf_command, shell_quoted, shell_word, signal_name};
 
 /// Where the files of every run lie, as the program sees them. Programs print where they are: it has to be the same
 /// in every run, on every machine. Absolute paths in recorded scenarios are made to begin here.

@@ -1,4 +1,9 @@
 //! Bytes and signals as people type and read them in a shell.
+//!
+//! Everything that Parallax writes for a shell (commands to be pasted, scripts, test files) takes its words from here, and a test has
+//! them read by dash and by bash.
+
+use std::fmt::Write as _;
 
 /// The bytes as one word of a shell command.
 pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
@@ -15,6 +20,57 @@ pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
     }
     quoted.push(b'\'');
     quoted
+}
+
+/// The bytes as one word of a shell command that can be shown on a terminal, too: nothing in it is a control character, but for line
+/// ends at the end, which no shell keeps otherwise.
+pub fn shell_word(bytes: &[u8]) -> String {
+    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
+    if is_text {
+        return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();
+    }
+    let end = bytes.iter().rposition(|byte| *byte != b'\n');
+    let (kept, lines) = bytes.split_at(end.map_or(0, |end| end + 1));
+    let mut word = match kept {
+        [] => String::new(),
+        kept => format!("\"$({})\"", printf_command(kept)),
+    };
+    if !lines.is_empty() {
+        word.push_str(&String::from_utf8_lossy(&shell_quoted(lines)));
+    }
+    word
+}
+
+/// A command that prints the bytes, with escapes that every `printf` knows.
+pub fn printf_command(bytes: &[u8]) -> String {
+    let mut text = String::from(match bytes.first() {
+        Some(b'-') => "printf -- '",
+        _ => "printf '",
+    });
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '\\' => text.push_str("\\\\"),
+                '%' => text.push_str("%%"),
+                '\'' => text.push_str("'\\''"),
+                '\n' => text.push_str("\\n"),
+                '\t' => text.push_str("\\t"),
+                _ if character.is_control() => {
+                    octal(&mut text, character.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                _ => text.push(character),
+            }
+        }
+        octal(&mut text, chunk.invalid());
+    }
+    text.push('\'');
+    text
+}
+
+fn octal(text: &mut String, bytes: &[u8]) {
+    for byte in bytes {
+        let _ = write!(text, "\\{byte:03o}");
+    }
 }
 
 /// `SIGSEGV` and the like, by the numbers of Linux on x86-64.
@@ -41,4 +97,85 @@ pub fn signal_name(signal: i32) -> String {
         _ => return format!("signal {signal}"),
     };
     name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::process::Command;
+
+    /// What the shells print that the script is for.
+    fn printed(script: &[u8]) -> Vec<Vec<u8>> {
+        let shells = ["dash", "bash"].into_iter().map(|shell| {
+            let mut process = Command::new(shell);
+            let output = process.arg("-c").arg(OsStr::from_bytes(script)).output();
+            output.unwrap().stdout
+        });
+        shells.collect()
+    }
+
+    /// Whatever could mean something to a shell, or to `printf`.
+    fn samples() -> Vec<Vec<u8>> {
+        let mut samples: Vec<Vec<u8>> = [
+            "",
+            "plain",
+            "-n",
+            "--",
+            "two words",
+            "it's",
+            "$HOME `id` \"x\"",
+            "100%d",
+            "a\\nb",
+            "\\",
+            "tab\there",
+            "\n",
+            "a\n",
+            "a\n\n",
+            "\na",
+            "\u{1}2",
+            "\u{1b}[31m",
+            "größe",
+            "\u{85}",
+            "!x",
+            "~",
+            "*",
+        ]
+        .map(|text| text.as_bytes().to_vec())
+        .into();
+        samples.push((1..=255).collect());
+        samples.push(b"\xff\xfe'7".to_vec());
+        samples
+    }
+
+    #[test]
+    fn words_come_back_from_both_shells() {
+        for sample in samples() {
+            for word in [shell_quoted(&sample), shell_word(&sample).into_bytes()] {
+                let script = [b"printf %s ", &word[..]].concat();
+                for bytes in printed(&script) {
+                    let shown = script.escape_ascii();
+                    assert_eq!(
+                        bytes.escape_ascii().to_string(),
+                        sample.escape_ascii().to_string(),
+                        "{shown}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn printed_bytes_come_back_from_both_shells() {
+        let all = (0..=255).collect::<Vec<u8>>();
+        for sample in samples().into_iter().chain([all]) {
+            for bytes in printed(printf_command(&sample).as_bytes()) {
+                assert_eq!(
+                    bytes.escape_ascii().to_string(),
+                    sample.escape_ascii().to_string()
+                );
+            }
+        }
+    }
 }

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use parallax_files::{lock, try_lock};
 use serde::{Deserialize, Serialize};
 
 use crate::error::StoreError;
@@ -62,7 +62,7 @@ impl Lock {
     pub fn try_alone(path: &Path, command: &str) -> Result<Result<Lock, Holder>, StoreError> {
         let fail = |source| StoreError::io(path, source);
         let mut file = open(path).map_err(fail)?;
-        if !flock(&file, libc::LOCK_EX | libc::LOCK_NB).map_err(fail)? {
+        if !try_lock(&file).map_err(fail)? {
             return Ok(Err(read_holder(&mut file)));
         }
         // Only for messages: a lock without a name is still one.
@@ -82,7 +82,7 @@ impl Lock {
         }
         let fail = |source| StoreError::io(path, source);
         let mut file = open(path).map_err(fail)?;
-        flock(&file, libc::LOCK_EX).map_err(fail)?;
+        lock(&file).map_err(fail)?;
         let _ = write_holder(&mut file, &Holder::this(command));
         Ok(Lock { _file: file })
     }
@@ -116,7 +116,7 @@ impl Usage {
             let Ok(mut file) = File::options().read(true).open(entry.path()) else {
                 continue;
             };
-            match flock(&file, libc::LOCK_EX | libc::LOCK_NB) {
+            match try_lock(&file) {
                 Ok(true) => {
                     let _ = fs::remove_file(entry.path());
                 }
@@ -149,22 +149,6 @@ fn open(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     options.open(path)
-}
-
-/// Whether the lock was had.
-fn flock(file: &File, operation: libc::c_int) -> io::Result<bool> {
-    loop {
-        // SAFETY: a descriptor that is open.
-        if unsafe { libc::flock(file.as_raw_fd(), operation) } == 0 {
-            return Ok(true);
-        }
-        let error = io::Error::last_os_error();
-        match error.kind() {
-            io::ErrorKind::WouldBlock => return Ok(false),
-            io::ErrorKind::Interrupted => {}
-            _ => return Err(error),
-        }
-    }
 }
 
 fn read_holder(file: &mut File) -> Holder {

@@ -22,8 +22,9 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("parallax-abi", &[]),
     ("parallax-record", &["parallax-abi"]),
     ("parallax-expr", &["parallax-abi"]),
+    ("parallax-files", &[]),
     ("parallax-scenario", &[]),
-    ("parallax-store", &["parallax-scenario"]),
+    ("parallax-store", &["parallax-files", "parallax-scenario"]),
     ("parallax-recorder", &["parallax-scenario"]),
     ("parallax-solver", &["parallax-abi", "parallax-expr"]),
     ("parallax-instrument", &["parallax-abi", "parallax-record"]),
@@ -38,7 +39,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "parallax-runtime",
         &["parallax-abi", "parallax-expr", "parallax-serve"],
     ),
-    ("parallax-bundle", &["parallax-abi"]),
+    ("parallax-bundle", &["parallax-abi", "parallax-files"]),
     (
         "parallax-capture",
         &[
@@ -48,8 +49,26 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-bundle",
         ],
     ),
-    ("parallax-project", &["parallax-record"]),
-    ("parallax-report", &["parallax-scenario"]),
+    ("parallax-project", &["parallax-files", "parallax-record"]),
+    // The model of a check knows nothing but scenarios. `results` takes what searches, runs and recordings return as it is, by
+    // reference: copies of all of it as plain data would be as long as the forms themselves, and say nothing else.
+    (
+        "parallax-report",
+        &[
+            "parallax-abi",
+            "parallax-analysis",
+            "parallax-exec",
+            "parallax-expr",
+            "parallax-files",
+            "parallax-project",
+            "parallax-recorder",
+            "parallax-scenario",
+            "parallax-search",
+            "parallax-solver",
+            "parallax-store",
+            "parallax-trace",
+        ],
+    ),
     (
         "parallax-exec",
         &[
@@ -83,15 +102,33 @@ const ARROWS: &[(&str, &[&str])] = &[
             "parallax-trace",
         ],
     ),
+    // Below the command line nothing knows an argument parser or a terminal.
     (
-        "parallax-cli",
+        "parallax-campaign",
         &[
             "parallax-abi",
             "parallax-analysis",
             "parallax-annotate",
-            "parallax-record",
-            "parallax-expr",
+            "parallax-capture",
+            "parallax-exec",
+            "parallax-files",
+            "parallax-project",
+            "parallax-recorder",
+            "parallax-report",
+            "parallax-scenario",
+            "parallax-search",
             "parallax-solver",
+            "parallax-store",
+            "parallax-trace",
+        ],
+    ),
+    (
+        "parallax-cli",
+        &[
+            "parallax-campaign",
+            "parallax-analysis",
+            "parallax-annotate",
+            "parallax-record",
             "parallax-scenario",
             "parallax-store",
             "parallax-bundle",

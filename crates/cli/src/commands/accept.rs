@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use parallax_project::accepted::{self, Accepted, AcceptedError, FILE_NAME};
+use parallax_project::accepted::{self, Accepted, FILE_NAME};
 use parallax_report::{PatchReport, kept};
 use parallax_store::KeptFinding;
 
 use super::project::ProjectArguments;
-use super::stored;
 use crate::console::{self, Palette, printable};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 
 /// Say that findings are as they should be
 ///
@@ -187,20 +187,6 @@ fn list(known: &[Accepted]) -> String {
         row("what", &entry.message);
     }
     text
-}
-
-impl From<AcceptedError> for Failure {
-    fn from(error: AcceptedError) -> Failure {
-        let failure = Failure::from_error(Exit::Usage, &error);
-        match error {
-            AcceptedError::Io { path, error } => {
-                Failure::of_file(Exit::Usage, "cannot use", &path, &error)
-            }
-            AcceptedError::Form { message, .. } => failure
-                .detail(&message)
-                .hint("each entry is [[accepted]] with finding = \"...\" and because = \"...\""),
-        }
-    }
 }
 
 #[cfg(test)]

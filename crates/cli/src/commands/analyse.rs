@@ -15,10 +15,12 @@ use parallax_analysis::pointsto::PointsTo;
 use parallax_analysis::preconditions::Preconditions;
 use parallax_capture::Variant;
 
-use super::shared;
+use super::project::parse_place;
 use crate::console;
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::variants;
 
 /// Show what the static analyses make of a captured program, and what they cost
 #[derive(Debug, clap::Args)]
@@ -27,16 +29,16 @@ pub struct Arguments {
     program: PathBuf,
 
     /// Measure distances to this line
-    #[arg(long, value_name = "FILE:LINE", value_parser = shared::parse_place)]
+    #[arg(long, value_name = "FILE:LINE", value_parser = parse_place)]
     at: Option<(String, u32)>,
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let captured = shared::read(&arguments.program)?;
-    let derived = shared::derive(&captured, Variant::Covered)?;
+    let captured = variants::read(&arguments.program)?;
+    let derived = variants::derive(&context(), &captured, Variant::Covered)?;
     let mut report = Report::default();
 
-    let modules = report.timed("read", || shared::read_code(&derived))?;
+    let modules = report.timed("read", || variants::read_code(&derived))?;
     let program = report.timed("link", || Program::link(modules));
     let instructions = program.blocks.iter().map(|block| block.instructions.len());
     report.fact("functions", program.functions.len());

@@ -9,8 +9,8 @@ use parallax_project::Selection;
 use super::project::ProjectArguments;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::counted;
+use parallax_campaign::Failure;
 
 /// Propose one source for two versions of a program, with change(old, new) where they differ
 ///

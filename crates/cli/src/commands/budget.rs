@@ -3,10 +3,9 @@
 use std::path::Path;
 use std::time::Duration;
 
+use parallax_campaign::{Budget, Failure};
 use parallax_project::{Project, ProjectError, config};
-use serde::{Deserialize, Serialize};
 
-use crate::failure::Failure;
 use crate::size::parse_time;
 
 /// Options of every search. Commands for which they mean something more say so in their help.
@@ -19,13 +18,6 @@ pub struct BudgetArguments {
     /// End after this many traced runs
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-}
-
-/// What a search may take.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Budget {
-    pub runs: Option<u64>,
-    pub time: Option<Duration>,
 }
 
 impl BudgetArguments {

@@ -1,16 +1,16 @@
 //! `parallax build`: builds revisions with parallax-cc, away from the user's checkout.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use parallax_project::{Build, Builds, Event, Revision, Selection};
+use parallax_campaign::project::toolchain;
+use parallax_campaign::{Failure, build};
+use parallax_project::{Build, Selection};
+use parallax_report::results::build as report;
 
-use super::explore::watch;
-use super::project::{ProjectArguments, toolchain};
-use crate::console::{self, Line, printable, shorten};
+use super::project::ProjectArguments;
+use crate::console;
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::build as report;
-use crate::size::show_time;
 
 /// Build revisions of the project with parallax-cc, outside of your checkout
 ///
@@ -64,14 +64,20 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         console::note(note);
     }
     let builds = project.builds(toolchain()?);
+    let context = context();
     let mut done = Vec::new();
     for revision in selected.all() {
         if arguments.force {
             builds.remove(revision)?;
         }
-        let build = ensure(&builds, revision)?;
+        let build = build::ensure(&context, &builds, revision)?;
         if !arguments.json {
-            console::print(&report::text(&build, selected.old.is_some(), &project.root))?;
+            console::print(&report::text(
+                &build,
+                selected.old.is_some(),
+                &project.root,
+                console::width(),
+            ))?;
         }
         done.push(build);
     }
@@ -80,16 +86,6 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     }
     no_programs(&done)?;
     Ok(Exit::Clean)
-}
-
-/// Builds a revision unless it is built, and shows how far that is.
-pub fn ensure(builds: &Builds, revision: &Revision) -> Result<Build, Failure> {
-    watch::catch_interrupt();
-    let builds = builds.clone().until(watch::interrupted);
-    let shown = Shown::new(revision);
-    let build = builds.ensure(revision, &mut |event| shown.tell(event));
-    drop(shown);
-    Ok(build?)
 }
 
 fn selection(arguments: &Arguments) -> Result<Selection, Failure> {
@@ -125,43 +121,5 @@ fn no_programs(builds: &[Build]) -> Result<(), Failure> {
             Err(Failure::new(Exit::Usage, message)
                 .hint("leave `programs` empty to take every captured program"))
         }
-    }
-}
-
-/// How far a build is, on the terminal if there is one.
-struct Shown {
-    line: Line,
-    label: String,
-}
-
-impl Shown {
-    fn new(revision: &Revision) -> Shown {
-        Shown {
-            line: Line::new("{spinner} {prefix} {msg}", None),
-            label: revision.label.clone(),
-        }
-    }
-
-    fn tell(&self, event: &Event) {
-        match event {
-            Event::Waiting => self.say("", "another parallax builds it; waiting"),
-            Event::Copying => self.say("", "putting the files in place"),
-            Event::Started { step, command } => self.say(step, &format!("$ {command}")),
-            Event::Running { step, time, line } => {
-                let step = format!("{step} {}", show_time(Duration::from_secs(time.as_secs())));
-                self.say(&step, line);
-            }
-            Event::Finished { .. } => {}
-        }
-    }
-
-    fn say(&self, step: &str, message: &str) {
-        let prefix = format!("{} {step}", self.label);
-        // Lines that wrap would not be cleared.
-        let room = console::live_width().saturating_sub(prefix.chars().count() + 6);
-        self.line.bar.set_prefix(prefix);
-        self.line
-            .bar
-            .set_message(shorten(&printable(message.as_bytes()), room));
     }
 }

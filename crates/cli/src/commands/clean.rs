@@ -8,12 +8,12 @@ use parallax_bundle::Bundle;
 use parallax_exec::temporary;
 use parallax_store::{Alone, Holder, Store, set_aside};
 
-use super::shared::cache_directory;
-use super::stored;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::{counted, show_bytes};
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
+use parallax_campaign::variants::cache_directory;
 
 /// Remove what can be made again: variants of programs, unpacked files, journals of searches
 ///

@@ -6,7 +6,7 @@ use clap_complete::Shell;
 use crate::CommandLine;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
 
 /// Print completions for a shell
 #[derive(Debug, clap::Args)]

@@ -11,8 +11,8 @@ use parallax_exec::sites::read_tables;
 use super::once::OnceArguments;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::coverage::{self, CoverageReport, Detail};
+use parallax_campaign::Failure;
+use parallax_report::results::coverage::{self, CoverageReport, Detail};
 
 /// Run a captured program once and show which of its code ran
 ///

@@ -9,12 +9,12 @@ use parallax_capture::{Compiler, Inventory, Program, clang, inventory};
 use parallax_exec::doctor::{Check, Status, machine};
 use parallax_project::tools::find_on_path;
 
-use super::record::ALLOW_TRACING;
-use super::shared;
 use crate::console::{self, Palette, wrap};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::counted;
+use parallax_campaign::Failure;
+use parallax_campaign::record::ALLOW_TRACING;
+use parallax_campaign::variants;
 
 /// Say what is missing on this machine, and how much of a program is captured
 #[derive(Debug, clap::Args)]
@@ -30,7 +30,11 @@ pub struct Arguments {
 }
 
 pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
-    let program = arguments.program.as_deref().map(shared::read).transpose()?;
+    let program = arguments
+        .program
+        .as_deref()
+        .map(variants::read)
+        .transpose()?;
     let mut text = String::new();
     let missing = write_machine(&mut text);
     if let Some(program) = &program {
@@ -109,12 +113,12 @@ fn tool(name: &'static str, what_for: &str, package: &str) -> Check {
 /// Whether what is derived can be kept.
 fn cache() -> Check {
     const NAME: &str = "cache";
-    let path = shared::cache_directory();
+    let path = variants::cache_directory();
     let tried = fs::create_dir_all(&path).and_then(|()| tempfile::tempfile_in(&path));
     match tried {
         Ok(_) => good(NAME, &path.display().to_string()),
         Err(error) => {
-            let advice = format!("{} names another place", shared::CACHE_VARIABLE);
+            let advice = format!("{} names another place", variants::CACHE_VARIABLE);
             missing(
                 NAME,
                 format!("cannot write {}: {error}", path.display()),
@@ -201,7 +205,7 @@ fn write_program(text: &mut String, program: &Program, inventory: &Inventory) {
     if inventory.foreign.is_empty() {
         let _ = writeln!(text, "  foreign objects   none");
     }
-    let cached = shared::cached_variants(program);
+    let cached = variants::cached_variants(program);
     let list = if cached.is_empty() {
         "none yet".to_owned()
     } else {

@@ -10,7 +10,7 @@ use parallax_report::{
 
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
 
 /// Options of commands that report about a patch.
 #[derive(Debug, clap::Args)]

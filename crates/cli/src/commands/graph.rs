@@ -6,13 +6,15 @@ use std::path::PathBuf;
 use parallax_analysis::sequence::Interactions;
 use parallax_project::Selection;
 
-use super::build;
-use super::changes::Comparison;
-use super::project::{ProjectArguments, toolchain};
+use super::project::ProjectArguments;
 use crate::console::{self, Palette};
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::graph as report;
+use parallax_campaign::Failure;
+use parallax_campaign::build;
+use parallax_campaign::changes::Comparison;
+use parallax_campaign::project::toolchain;
+use parallax_report::results::graph::{self as report, Shown};
 
 /// Show in which order changes can be executed, where they interact, and where it can be seen
 ///
@@ -64,13 +66,13 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let mut text = String::new();
     let mut drawn: Vec<(String, Comparison)> = Vec::new();
     for (name, old, new) in pairs(arguments)? {
-        let comparison = Comparison::new(&old, &new, patch, wanted)?;
+        let comparison = Comparison::new(&context(), &old, &new, patch, wanted)?;
         let is_one = arguments.new.is_some();
         if is_one || !comparison.graph.nodes.is_empty() {
             if !is_one {
                 text.push_str(&format!("{}  ", Palette.heading(&name)));
             }
-            text.push_str(&report::render_text(&comparison));
+            text.push_str(&report::render_text(&comparison.shown()));
             text.push('\n');
             drawn.push((name, comparison));
         }
@@ -81,7 +83,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let files = [
         (
             &arguments.dot,
-            report::render_dot as fn(&Comparison) -> String,
+            report::render_dot as fn(&Shown<'_>) -> String,
         ),
         (&arguments.svg, report::render_svg),
     ];
@@ -95,7 +97,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
             let hint = format!("choose one with --program: {}", names.join(", "));
             return Err(Failure::new(Exit::Usage, message).hint(hint));
         };
-        fs::write(path, render(comparison))
+        fs::write(path, render(&comparison.shown()))
             .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", path, &error))?;
     }
     console::print(text.trim_end_matches('\n'))?;
@@ -124,8 +126,8 @@ fn pairs(arguments: &Arguments) -> Result<Vec<(String, PathBuf, PathBuf)>, Failu
     };
     let builds = project.builds(toolchain()?);
     let (before, after) = (
-        build::ensure(&builds, old)?,
-        build::ensure(&builds, &selected.new)?,
+        build::ensure(&context(), &builds, old)?,
+        build::ensure(&context(), &builds, &selected.new)?,
     );
     let is_meant = |name: &str| arguments.program.as_deref().is_none_or(|one| one == name);
     let mut pairs = Vec::new();

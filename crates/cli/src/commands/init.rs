@@ -10,8 +10,8 @@ use parallax_project::tools::is_on_path;
 
 use crate::console::{self, Palette, printable, wrap};
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::counted;
+use parallax_campaign::Failure;
 
 /// Look at a project and write parallax.toml: how it is built, tested, and what is under test
 ///

@@ -7,7 +7,7 @@ use clap::CommandFactory;
 
 use crate::CommandLine;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
 
 /// Write manual pages of all commands
 #[derive(Debug, clap::Args)]

@@ -1,4 +1,4 @@
-//! One file per subcommand, and what they share.
+//! One file per subcommand, with its arguments; options that several of them take are beside them.
 
 pub mod accept;
 pub mod amplify;
@@ -7,7 +7,6 @@ pub mod annotate;
 mod budget;
 pub mod build;
 pub mod cc;
-pub mod changes;
 pub mod check;
 pub mod clean;
 pub mod completions;
@@ -21,9 +20,7 @@ pub mod graph;
 pub mod init;
 pub mod interact;
 pub mod man;
-mod means;
 mod once;
-pub mod patch;
 mod project;
 pub mod record;
 pub mod replay;
@@ -31,12 +28,9 @@ pub mod report;
 pub mod scenario;
 pub mod scenarios;
 pub mod schema;
-mod search;
-pub mod shared;
-mod stored;
+mod setup;
 pub mod targets;
 pub mod tests;
 pub mod trace;
 pub mod variant;
-pub mod versions;
 pub mod why;

@@ -7,10 +7,11 @@ use std::time::Duration;
 use parallax_capture::{Derived, Variant};
 use parallax_exec::run::{Launch, Stdin};
 
-use super::shared;
 use crate::console;
-use crate::failure::Failure;
+use crate::events::context;
 use crate::size::{parse_bytes, parse_seconds};
+use parallax_campaign::Failure;
+use parallax_campaign::variants;
 
 /// What is run, and within which limits.
 #[derive(Debug, clap::Args)]
@@ -38,7 +39,7 @@ pub struct OnceArguments {
 impl OnceArguments {
     /// Makes the variant that is to be run; notes go to the user.
     pub fn derive(&self, variant: Variant) -> Result<Derived, Failure> {
-        let derived = shared::derive(&shared::read(&self.program)?, variant)?;
+        let derived = variants::derive(&context(), &variants::read(&self.program)?, variant)?;
         for note in &derived.notes {
             console::note(note);
         }

@@ -1,11 +1,11 @@
 //! `parallax report`: what the last check came to, again, in any form.
 
-use parallax_report::kept::{self, KeptError};
+use parallax_report::kept;
 
 use super::formats::FormatArguments;
-use super::stored;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 
 /// Show the report of the last check again, in any form
 ///
@@ -35,16 +35,4 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         true => Exit::Findings,
         false => Exit::Clean,
     })
-}
-
-impl From<KeptError> for Failure {
-    fn from(error: KeptError) -> Failure {
-        let failure = Failure::from_error(Exit::Usage, &error);
-        match error {
-            KeptError::Form { .. } => failure.hint("parallax check makes it anew"),
-            KeptError::File { path, source } => {
-                Failure::of_file(Exit::Usage, "cannot use", &path, &source)
-            }
-        }
-    }
 }

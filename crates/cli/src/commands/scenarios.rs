@@ -6,25 +6,15 @@ use std::path::PathBuf;
 use parallax_store::{Filter, Kept, Listed, Origin, Store};
 use serde_json::{Value, json};
 
-use super::scenario::{SHOWN_ID, cover};
-use super::stored;
 use crate::console::{self, Palette, printable, shorten};
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::SCHEMA;
-use crate::report::scenario::{command_line, ending, inputs};
 use crate::size::{counted, show_bytes, show_count};
-
-/// What the project or the user gave: explorations start from it, and it is what covered code is covered by.
-pub const SEEDS: [Origin; 3] = [Origin::Recorded, Origin::Added, Origin::Imported];
-/// What is worth listing: also inputs that were made because they cover something, or show a difference between versions.
-pub const KEPT: [Origin; 5] = [
-    Origin::Recorded,
-    Origin::Added,
-    Origin::Imported,
-    Origin::Covering,
-    Origin::Diverging,
-];
+use parallax_campaign::Failure;
+use parallax_campaign::measure::measure;
+use parallax_campaign::stored::{self, KEPT, SHOWN_ID};
+use parallax_report::given::{command_line, ending, inputs};
+use parallax_report::results::SCHEMA;
 
 /// List scenarios: command line, size, blocks covered, and which test made them
 #[derive(Debug, clap::Args)]
@@ -71,7 +61,8 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
         },
     };
     if let Some(tree) = &arguments.coverage {
-        cover::measure(
+        measure(
+            &context(),
             &store,
             &store.list(&filter)?,
             tree,

@@ -2,8 +2,8 @@
 
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::document::JSON_SCHEMA;
+use parallax_campaign::Failure;
+use parallax_report::results::document::JSON_SCHEMA;
 
 /// Print the JSON Schema of what --json prints, or of parallax.toml
 #[derive(Debug, clap::Args)]

@@ -3,14 +3,15 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::patch::{Scope, Wish};
 use super::project::ProjectArguments;
-use super::shared::parse_place;
-use super::stored;
+use super::project::parse_place;
 use crate::console;
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::targets as report;
+use parallax_campaign::Failure;
+use parallax_campaign::patch::{Request, Scope};
+use parallax_campaign::stored;
+use parallax_report::results::targets as report;
 
 /// Show which changed lines have code, and which of them no recorded scenario runs
 ///
@@ -54,22 +55,22 @@ pub struct Arguments {
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let started = Instant::now();
-    let wish = if arguments.uncovered {
-        Wish::Everything
+    let request = if arguments.uncovered {
+        Request::Everything
     } else if !arguments.at.is_empty() {
-        Wish::Lines(arguments.at.clone())
+        Request::Lines(arguments.at.clone())
     } else {
-        Wish::Patch(arguments.range.clone())
+        Request::Patch(arguments.range.clone())
     };
     let scope = match &arguments.program {
-        Some(path) => Scope::of_program(path, &wish)?,
-        None => Scope::of_project(&arguments.project.find()?, &wish)?,
+        Some(path) => Scope::of_program(&context(), path, &request)?,
+        None => Scope::of_project(&context(), &arguments.project.find()?, &request)?,
     };
     let found = scope.find(stored::open_existing()?.as_ref())?;
     if arguments.json {
-        console::print_data(&report::json(&found, "targets", started.elapsed()))?;
+        console::print_data(&report::json(&found.shown(), "targets", started.elapsed()))?;
     } else {
-        console::print(&report::text(&found, arguments.all))?;
+        console::print(&report::text(&found.shown(), arguments.all))?;
     }
     Ok(Exit::Clean)
 }

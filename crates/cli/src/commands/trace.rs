@@ -18,8 +18,8 @@ use super::explore::seed;
 use super::once::OnceArguments;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::{self, Detail, Report};
+use parallax_campaign::Failure;
+use parallax_report::results::trace::{self as report, Detail, Report};
 
 /// Run a captured program once and show what it did with its input
 ///

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 use parallax_capture::Variant;
 
-use super::shared;
 use crate::console;
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::variants;
 
 /// Make a variant of a captured program and print its path
 #[derive(Debug, clap::Args)]
@@ -51,8 +52,8 @@ impl From<Kind> for Variant {
 }
 
 pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
-    let program = shared::read(&arguments.program)?;
-    let derived = shared::derive(&program, arguments.kind.into())?;
+    let program = variants::read(&arguments.program)?;
+    let derived = variants::derive(&context(), &program, arguments.kind.into())?;
     for note in &derived.notes {
         console::note(note);
     }

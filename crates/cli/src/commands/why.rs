@@ -4,16 +4,17 @@ use parallax_scenario::Scenario;
 use parallax_store::Store;
 use parallax_store::ledger::{Entry, Settled};
 
-use super::patch::{Scope, Wish};
 use super::project::ProjectArguments;
-use super::shared::parse_place;
-use super::stored;
+use super::project::parse_place;
 use crate::console::{self, Palette};
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::document::Document;
-use crate::report::ledger as report;
-use crate::report::targets as targets_report;
+use parallax_campaign::Failure;
+use parallax_campaign::patch::{Request, Scope};
+use parallax_campaign::stored;
+use parallax_report::results::document::Document;
+use parallax_report::results::ledger as report;
+use parallax_report::results::targets as targets_report;
 
 /// Say why a line is covered, or why it is not
 ///
@@ -71,7 +72,7 @@ fn show(arguments: &Arguments, store: &Store, known: &[Settled]) -> Result<(), F
         if number > 0 {
             console::print("\n")?;
         }
-        console::print(&report::whole(entry, scenario.as_ref()))?;
+        console::print(&report::whole(entry, scenario.as_ref(), console::width()))?;
         let revision = settled.revision.get(..12).unwrap_or(&settled.revision);
         console::print(&format!(
             "{}\n",
@@ -108,12 +109,16 @@ fn scenario_of(store: &Store, entry: &Entry) -> Option<Scenario> {
 fn look(arguments: &Arguments) -> Result<Exit, Failure> {
     let (file, line) = &arguments.place;
     let project = arguments.project.find()?;
-    let scope = Scope::of_project(&project, &Wish::Lines(vec![(file.clone(), *line)]))?;
+    let scope = Scope::of_project(
+        &context(),
+        &project,
+        &Request::Lines(vec![(file.clone(), *line)]),
+    )?;
     let store = stored::open_existing()?;
     let found = scope.find(store.as_ref())?;
     if arguments.json {
         console::print_data(&targets_report::json(
-            &found,
+            &found.shown(),
             "why",
             std::time::Duration::ZERO,
         ))?;
@@ -136,7 +141,7 @@ fn look(arguments: &Arguments) -> Result<Exit, Failure> {
             let kept = store.get(id)?;
             let test = kept.tests.first().map_or("–", String::as_str);
             let program = crate::console::printable(&kept.recorded.program);
-            let line = crate::report::scenario::command_line(&program, &kept.recorded.scenario);
+            let line = parallax_report::given::command_line(&program, &kept.recorded.scenario);
             console::print(&format!(
                 "{place}  {}  {}\n  {line}\n  scenario {}  test {test}\n",
                 target.function,

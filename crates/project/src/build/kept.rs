@@ -1,10 +1,10 @@
 //! `build.json`: what is remembered of a build. Its being there says that the build is whole.
 
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use parallax_files::write_whole;
 use serde::{Deserialize, Serialize};
 
 use super::BuildError;
@@ -66,11 +66,7 @@ impl Kept {
     /// Appears as a whole or not at all.
     pub fn write(&self, directory: &Path) -> Result<(), BuildError> {
         let write = || -> std::io::Result<()> {
-            let mut scratch = tempfile::NamedTempFile::new_in(directory)?;
-            serde_json::to_writer_pretty(&mut scratch, self)?;
-            scratch.flush()?;
-            scratch.persist(directory.join(FILE))?;
-            Ok(())
+            write_whole(&directory.join(FILE), &serde_json::to_vec_pretty(self)?)
         };
         write().map_err(BuildError::io(directory))
     }

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::time::Duration;
+
+use parallax_files::try_lock;
 
 use super::BuildError;
 
@@ -36,10 +37,7 @@ impl Lock {
         }
         let file = File::create(&path).map_err(BuildError::io(&path))?;
         let mut waiting = Some(waiting);
-        while let Err(error) = lock(&file, libc::LOCK_EX | libc::LOCK_NB) {
-            if error.kind() != io::ErrorKind::WouldBlock {
-                return Err(BuildError::io(&path)(error));
-            }
+        while !try_lock(&file).map_err(BuildError::io(&path))? {
             if let Some(waiting) = waiting.take() {
                 waiting();
             }
@@ -49,18 +47,5 @@ impl Lock {
             std::thread::sleep(PAUSE);
         }
         Ok(Some(Lock { _file: file }))
-    }
-}
-
-fn lock(file: &File, operation: libc::c_int) -> io::Result<()> {
-    loop {
-        // Safety: a descriptor that is open.
-        if unsafe { libc::flock(file.as_raw_fd(), operation) } == 0 {
-            return Ok(());
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
     }
 }

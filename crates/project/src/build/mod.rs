@@ -15,6 +15,8 @@ mod trial;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::config::BuildSettings;
@@ -80,7 +82,7 @@ pub struct Builds<'p> {
     project: &'p Project,
     toolchain: Toolchain,
     /// Whether to give up.
-    stop: Option<fn() -> bool>,
+    stop: Option<Arc<AtomicBool>>,
 }
 
 impl<'p> Builds<'p> {
@@ -92,12 +94,17 @@ impl<'p> Builds<'p> {
         }
     }
 
-    /// Gives up, and ends what was started, when this is true.
-    pub fn until(self, stop: fn() -> bool) -> Builds<'p> {
+    /// Gives up, and ends what was started, when this is set.
+    pub fn until(self, stop: Arc<AtomicBool>) -> Builds<'p> {
         Builds {
             stop: Some(stop),
             ..self
         }
+    }
+
+    fn is_stopped(&self) -> bool {
+        let stop = self.stop.as_ref();
+        stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
     }
 
     /// The build of a revision: the one that was made before, or a new one.
@@ -107,8 +114,7 @@ impl<'p> Builds<'p> {
         watch: &mut dyn FnMut(&Event),
     ) -> Result<Build, BuildError> {
         let directory = self.directory(revision)?;
-        let stop = || self.stop.is_some_and(|stop| stop());
-        let lock = Lock::take_until(&directory, || watch(&Event::Waiting), stop)?;
+        let lock = Lock::take_until(&directory, || watch(&Event::Waiting), || self.is_stopped())?;
         if lock.is_none() {
             let revision = revision.label.clone();
             return Err(BuildError::Stopped { revision });
@@ -242,6 +248,7 @@ impl<'p> Builds<'p> {
         let (source, notes) = materialise(self.project, revision, &directory.join(SOURCE))?;
         let settings = &self.project.config.build;
         let environment = self.environment()?;
+        let is_stopped = &|| self.is_stopped();
         for (name, command) in steps(settings) {
             let step = Step {
                 revision,
@@ -250,10 +257,10 @@ impl<'p> Builds<'p> {
                 directory: &source,
                 environment: &environment,
                 logs: &logs,
-                stop: self.stop.as_ref().map(|stop| stop as &dyn Fn() -> bool),
+                stop: self.stop.as_ref().map(|_| is_stopped as &dyn Fn() -> bool),
             };
             let came = step.run(watch);
-            if self.stop.is_some_and(|stop| stop()) {
+            if self.is_stopped() {
                 let revision = revision.label.clone();
                 return Err(BuildError::Stopped { revision });
             }

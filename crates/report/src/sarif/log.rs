@@ -26,12 +26,26 @@ pub enum Level {
 
 /// What kind of finding it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Rule {
-    /// `diverge/regression`.
-    pub id: &'static str,
+pub struct Kind {
+    pub name: &'static str,
     /// In a sentence.
     pub description: &'static str,
+}
+
+/// The rule that a finding breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rule {
+    /// Who says so.
+    pub command: &'static str,
+    pub kind: Kind,
     pub level: Level,
+}
+
+impl Rule {
+    /// `diverge/regression`.
+    fn id(&self) -> String {
+        format!("{}/{}", self.command, self.kind.name)
+    }
 }
 
 /// Lines of a file.
@@ -74,7 +88,7 @@ pub struct Log {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Entry<'f> {
-    rule_id: &'f str,
+    rule_id: String,
     rule_index: usize,
     level: Level,
     message: Value,
@@ -93,16 +107,16 @@ impl Log {
     pub fn render(&self) -> String {
         let mut rules: Vec<Rule> = self.findings.iter().map(|finding| finding.rule).collect();
         // One rule may have findings of several levels: the worst comes first and is the usual one.
-        rules.sort_unstable_by_key(|rule| (rule.id, rule.level));
-        rules.dedup_by_key(|rule| rule.id);
+        rules.sort_unstable_by_key(|rule| (rule.kind.name, rule.level));
+        rules.dedup_by_key(|rule| rule.kind.name);
         let results: Vec<Entry<'_>> = self
             .findings
             .iter()
             .map(|finding| Entry {
-                rule_id: finding.rule.id,
+                rule_id: finding.rule.id(),
                 rule_index: rules
                     .iter()
-                    .position(|rule| rule.id == finding.rule.id)
+                    .position(|rule| rule.kind == finding.rule.kind)
                     .unwrap_or(0),
                 level: finding.rule.level,
                 message: json!({"text": finding.message}),
@@ -140,8 +154,8 @@ impl Log {
 
 fn rule(rule: &Rule) -> Value {
     json!({
-        "id": rule.id,
-        "shortDescription": {"text": rule.description},
+        "id": rule.id(),
+        "shortDescription": {"text": rule.kind.description},
         "defaultConfiguration": {"level": rule.level},
     })
 }
@@ -197,8 +211,11 @@ mod tests {
     fn results_name_their_rules_by_number() {
         let of = |id: &'static str, level: Level| Finding {
             rule: Rule {
-                id,
-                description: "It is.",
+                command: "test",
+                kind: Kind {
+                    name: id,
+                    description: "It is.",
+                },
                 level,
             },
             message: "m".into(),

@@ -8,7 +8,7 @@ use crate::given::ending;
 use crate::headline;
 use crate::model::{Class, Finding, Golden, PatchReport, Role, Step};
 use crate::words::show_command;
-use log::{Level, Log, Rule, Spot};
+use log::{Kind, Level, Log, Rule, Spot};
 
 /// Larger inputs are not in the file, which code hosts refuse if it is too large: they have a name in the store.
 const MOST_BYTES: usize = 16 << 10;
@@ -148,38 +148,43 @@ fn step(step: &Step) -> Option<Spot> {
 }
 
 fn rule(report: &PatchReport, found: &Finding) -> Rule {
-    let (id, description) = match (found.class, found.golden) {
-        (_, Some(Golden::Intended)) => (
-            "parallax/intended",
-            "The new version does something else, as a version that is known to be right does.",
-        ),
-        (Class::Regression, _) => (
-            "parallax/regression",
-            "The new version has an error that the old one has not.",
-        ),
-        (Class::Error, _) => ("parallax/error", "The new version has an error."),
-        (_, Some(Golden::Regression)) => (
-            "parallax/changed-back",
-            "The new version does something else; a version that is known to be right does as the old one.",
-        ),
-        (Class::Difference, _) => (
-            "parallax/difference",
-            "The new version prints something else or ends otherwise.",
-        ),
-        (Class::Both, _) => ("parallax/both", "Both versions have the error."),
-        (Class::Fixed, _) => (
-            "parallax/fixed",
-            "The old version has an error that the new one has not.",
-        ),
-    };
-    // The level is that of the finding: a promise or an acceptance changes it, and the rule stays the same.
     Rule {
-        id,
-        description,
+        command: "parallax",
+        kind: kind(found.class, found.golden),
+        // That of the finding: a promise or an acceptance changes it, and the rule stays the same.
         level: match report.level(found) {
             crate::model::Level::Error => Level::Error,
             crate::model::Level::Warning => Level::Warning,
             crate::model::Level::Note => Level::Note,
         },
     }
+}
+
+/// What kind of finding it is, and what that means.
+pub fn kind(class: Class, golden: Option<Golden>) -> Kind {
+    let (name, description) = match (class, golden) {
+        (_, Some(Golden::Intended)) => (
+            "intended",
+            "The new version does something else, as a version that is known to be right does.",
+        ),
+        (Class::Regression, _) => (
+            "regression",
+            "The new version has an error that the old one has not.",
+        ),
+        (Class::Error, _) => ("error", "The new version has an error."),
+        (_, Some(Golden::Regression)) => (
+            "changed-back",
+            "The new version does something else; a version that is known to be right does as the old one.",
+        ),
+        (Class::Difference, _) => (
+            "difference",
+            "The new version prints something else or ends otherwise.",
+        ),
+        (Class::Both, _) => ("both", "Both versions have the error."),
+        (Class::Fixed, _) => (
+            "fixed",
+            "The old version has an error that the new one has not.",
+        ),
+    };
+    Kind { name, description }
 }

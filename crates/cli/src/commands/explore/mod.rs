@@ -3,27 +3,17 @@
 mod groups;
 pub mod seed;
 pub mod start;
-pub(super) mod watch;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use parallax_capture::Variant;
-use parallax_exec::sites::SiteMap;
-use parallax_search::archive::Archive;
-use parallax_search::explore::{Options, Programs, explore};
-use parallax_solver::Config;
-use parallax_trace::region::Symbolic;
+use parallax_campaign::explore::{self, Options};
+use parallax_campaign::{Failure, variants};
 
 use super::budget::BudgetArguments;
-use super::means::Means;
-use super::search::{self, Asked, End, Keeper, Outcome, Search};
-use super::{shared, stored};
-use crate::console;
+use super::setup::SetupArguments;
+use crate::events;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::explore::{self as report, ExploreReport};
-use watch::Watcher;
 
 /// Find new inputs for a captured program: new paths, new errors
 ///
@@ -74,7 +64,7 @@ pub struct Arguments {
     fresh: bool,
 
     #[command(flatten)]
-    means: Means,
+    setup: SetupArguments,
 
     /// Arguments for the program
     #[arg(last = true, value_name = "ARGS")]
@@ -90,128 +80,17 @@ enum Keep {
 }
 
 pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
-    let program = shared::read(&arguments.program)?;
-    let shape = seed::shape(&arguments.start, &arguments.arguments)?;
-    let traced = shared::derive(&program, Variant::Traced)?;
-    let covered = match arguments.no_coverage {
-        true => None,
-        false => Some(shared::derive(&program, Variant::Covered)?),
-    };
-    let checked = arguments.means.checked(&program);
-    for note in traced.notes.iter().chain(&shape.notes) {
-        console::note(note);
-    }
-    let path = &arguments.program;
-    let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
-    let programs = Programs {
-        plain: absolute.clone(),
-        traced: traced.path,
-        covered: covered.as_ref().map(|covered| covered.path.clone()),
-        checked,
-        traced_libraries: traced.libraries,
-        covered_libraries: covered.map_or_else(Vec::new, |covered| covered.libraries),
-    };
-    let budget = arguments.budget.or_of_project()?;
-    let symbolic = Symbolic {
-        environment: shape.environment,
-        ..Symbolic::ALL
-    };
-    let usual = arguments.means.settings(&arguments.program);
+    let program = variants::read(&arguments.program)?;
+    let start = seed::shape(&arguments.start, &arguments.arguments)?;
     let options = Options {
+        setup: arguments.setup.plain(),
+        budget: arguments.budget.or_of_project()?,
         generations: arguments.generations,
+        coverage: !arguments.no_coverage,
         seed: arguments.seed,
         keep_paths: arguments.keep == Keep::Paths,
-        ..arguments
-            .means
-            .options(budget, shape.shape, symbolic, usual)
+        fresh: arguments.fresh,
     };
-    let output = arguments.means.output("explore", &arguments.program);
-    let archive = Archive::open(&output)?;
-    let store = stored::open()?;
-    let in_use = store.begin(&format!("parallax explore {}", arguments.program.display()))?;
-    let mut search = Search::open(
-        &store,
-        &Asked {
-            strategy: "explore",
-            program: &arguments.program,
-            settings: &identity(&options, &programs),
-            budget,
-            fresh: arguments.fresh,
-        },
-    )?;
-    if let Some(outcome) = search.finished() {
-        search::say_again(&store, &outcome, &archive, &absolute, arguments.means.json)?;
-        in_use.end(outcome.exit)?;
-        return Ok(match outcome.findings.as_slice() {
-            [] => Exit::Clean,
-            _ => Exit::Findings,
-        });
-    }
-    let mut watcher = Watcher::new(vec![(output.clone(), absolute)], options.time);
-    let mut keeper = Keeper::new(&store, &search, "explore", &mut watcher);
-    let result = explore(&programs, &options, &mut search, &mut keeper);
-    let (summary, tests) = match result {
-        Ok(summary) => {
-            let tests = keeper.finish(&summary.findings)?;
-            (summary, tests)
-        }
-        Err(error) => {
-            keeper.finish(&[])?;
-            return Err(error.into());
-        }
-    };
-    let kept = watcher
-        .finish(std::slice::from_ref(&summary.findings))?
-        .remove(0);
-    // Reading the tables takes as long as dozens of runs: only if there are places to name.
-    let sites = match summary.misses.as_slice() {
-        [] => SiteMap::default(),
-        _ => SiteMap::load(&programs.traced, &programs.traced_libraries)?,
-    };
-    let report = ExploreReport {
-        program: &arguments.program,
-        summary: &summary,
-        sites: &sites,
-        directory: &output,
-        kept: &kept,
-    };
-    let (text, json) = (report::render_text(&report), report::render_json(&report));
-    match arguments.means.json {
-        true => console::print_data(&json)?,
-        false => console::print(&text)?,
-    }
-    let exit = watch::exit(summary.findings.is_empty());
-    if let Some(end) = End::of(summary.ended) {
-        search.finish(&Outcome {
-            budget,
-            end,
-            exit: exit as u8,
-            text,
-            json,
-            tests,
-            findings: summary.findings,
-            owners: Vec::new(),
-        })?;
-    }
-    in_use.end(exit as u8)?;
-    Ok(exit)
-}
-
-/// Everything that decides what an exploration finds, but for its budget, as text.
-fn identity(options: &Options, programs: &Programs) -> String {
-    let options = Options {
-        runs: None,
-        time: None,
-        jobs: 1,
-        solver: Config {
-            log: None,
-            ..options.solver.clone()
-        },
-        ..options.clone()
-    };
-    // Derived programs lie where their contents and the version of Parallax say: so libraries count, too.
-    let (traced, covered) = (&programs.traced_libraries, &programs.covered_libraries);
-    let (program, checked) = (&programs.traced, &programs.checked);
-    let is_covered = programs.covered.is_some();
-    format!("{options:?} {program:?} {traced:?} {is_covered} {covered:?} {checked:?}")
+    let answer = explore::run(&options, &arguments.program, &program, start)?;
+    events::print(&answer, arguments.setup.json)
 }

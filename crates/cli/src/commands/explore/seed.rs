@@ -5,12 +5,12 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component as Part, Path, PathBuf};
 
+use parallax_campaign::{Failure, Given, Start};
 use parallax_scenario::{Bytes, Scenario};
 use parallax_search::explore::{ArgumentGroup, Described, Shape};
 
 use super::groups::Groups;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
 /// What the program is given besides its arguments.
 #[derive(Debug, clap::Args)]
@@ -65,22 +65,6 @@ impl StartArguments {
     }
 }
 
-/// A command line with its input.
-pub struct Given {
-    pub scenario: Scenario,
-    /// Names of the symbolic environment variables.
-    pub environment: Vec<Vec<u8>>,
-    pub notes: Vec<String>,
-}
-
-/// What was asked for.
-pub struct Seed {
-    pub shape: Shape,
-    /// Names of the symbolic environment variables.
-    pub environment: Vec<Vec<u8>>,
-    pub notes: Vec<String>,
-}
-
 /// Files larger than this are not copied for every run.
 const MOST_BYTES: u64 = 16 << 20;
 
@@ -100,7 +84,7 @@ pub fn start(asked: &GivenArguments, arguments: &[OsString]) -> Result<Given, Fa
 }
 
 /// The command line as a shape of inputs, or the shape that was described.
-pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Failure> {
+pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Start, Failure> {
     let Given {
         scenario,
         environment,
@@ -111,7 +95,8 @@ pub fn shape(asked: &StartArguments, arguments: &[OsString]) -> Result<Seed, Fai
     } else {
         Shape::Near(Box::new(scenario))
     };
-    Ok(Seed {
+    Ok(Start {
+        seeds: shape.seeds(),
         shape,
         environment,
         notes,

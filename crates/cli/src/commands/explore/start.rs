@@ -5,14 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use parallax_campaign::{Failure, Start};
 use parallax_scenario::Scenario;
 use parallax_search::explore::{Bounds, Shape};
 
 use super::seed::{self, StartArguments};
-use crate::commands::replay::what::What;
-use crate::console;
+use crate::commands::replay::what;
 use crate::exit::Exit;
-use crate::failure::Failure;
 
 /// Where to start.
 #[derive(Debug, clap::Args)]
@@ -33,21 +32,13 @@ pub struct SeededArguments {
     arguments: Vec<OsString>,
 }
 
-/// What that is.
-pub struct Start {
-    pub seeds: Vec<Scenario>,
-    pub shape: Shape,
-    /// Names of the symbolic environment variables.
-    pub environment: Vec<Vec<u8>>,
-}
-
 impl SeededArguments {
     /// Whether nothing was said.
     pub fn is_empty(&self) -> bool {
         self.arguments.is_empty() && self.seeds.is_empty() && self.start.is_empty()
     }
 
-    /// Reads what was named; notes go to the user.
+    /// Reads what was named.
     pub fn read(&self) -> Result<Start, Failure> {
         if !self.seeds.is_empty() {
             let seeds = read_all(&self.seeds)?;
@@ -57,17 +48,10 @@ impl SeededArguments {
                 shape: Shape::Bounded(Bounds::around(&seeds)),
                 environment: names.into_iter().collect(),
                 seeds,
+                notes: Vec::new(),
             });
         }
-        let seed = seed::shape(&self.start, &self.arguments)?;
-        for note in &seed.notes {
-            console::note(note);
-        }
-        Ok(Start {
-            seeds: seed.shape.seeds(),
-            shape: seed.shape,
-            environment: seed.environment,
-        })
+        seed::shape(&self.start, &self.arguments)
     }
 }
 
@@ -80,7 +64,7 @@ fn read_all(paths: &[PathBuf]) -> Result<Vec<Scenario>, Failure> {
             false => vec![path.clone()],
         };
         for file in files {
-            scenarios.push(What::find(file.as_os_str())?.scenario);
+            scenarios.push(what::find(file.as_os_str())?.scenario);
         }
     }
     match scenarios.is_empty() {

@@ -13,14 +13,13 @@ use parallax_exec::replay::{Build, Replayer, Seen, Subject};
 use parallax_store::{Filter, Origin, Store};
 
 use super::directories;
-use super::what::What;
 use super::{Arguments, RECORDED_SINCE, Subjects, again, settings};
-use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::replay as report;
-use crate::report::replay::{AllReport, Missed, Why};
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
+use parallax_report::results::replay as report;
+use parallax_report::results::replay::{AllReport, Missed, What, Why};
 
 /// One scenario to be run, and on what.
 struct Task {
@@ -94,7 +93,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if arguments.json {
         console::print_data(&report::all_json(&report))?;
     } else {
-        console::print(&report::all_text(&report))?;
+        console::print(&report::all_text(&report, console::width()))?;
     }
     Ok(match is_enough {
         true => Exit::Clean,

@@ -16,12 +16,11 @@ use parallax_exec::sandbox::Policy;
 
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::replay as report;
-use crate::report::replay::{Reference, ReplayReport, Shown};
 use crate::size::parse_seconds;
+use parallax_campaign::Failure;
+use parallax_report::results::replay as report;
+use parallax_report::results::replay::{Reference, ReplayReport, Shown};
 use subjects::Subjects;
-pub use what::What;
 
 /// Run a finding or a scenario again
 ///
@@ -139,7 +138,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let Some(what) = &arguments.what else {
         return all::run(arguments);
     };
-    let what = What::find(what)?;
+    let what = what::find(what)?;
     let builds = match (arguments.build.is_empty(), what.is_finding) {
         (false, _) => arguments.build.iter().copied().map(Build::from).collect(),
         (true, true) => vec![Build::Plain, Build::Checked],
@@ -173,7 +172,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     if arguments.json {
         console::print_data(&report::json(&report))?;
     } else {
-        console::print(&report::text(&report))?;
+        console::print(&report::text(&report, console::width()))?;
     }
     let has_problems = shown.iter().any(|shown| !shown.seen.problems.is_empty());
     Ok(match report.is_same() && !has_problems {

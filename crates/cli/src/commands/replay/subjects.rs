@@ -9,10 +9,11 @@ use parallax_project::{Project, Selection};
 use parallax_scenario::Bytes;
 
 use super::{Arguments, On};
-use crate::commands::project::toolchain;
-use crate::commands::{shared, stored};
+use crate::events::context;
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::project::toolchain;
+use parallax_campaign::{stored, variants};
 
 /// Finds the programs, and makes the builds that are wanted.
 pub struct Subjects {
@@ -169,7 +170,7 @@ fn built(path: &Path, build: Build) -> Result<PathBuf, Failure> {
         Build::Checked => Variant::Checked,
         Build::Covered => Variant::Covered,
     };
-    Ok(shared::derive(&shared::read(path)?, variant)?.path)
+    Ok(variants::derive(&context(), &variants::read(path)?, variant)?.path)
 }
 
 /// Programs are named as they were configured: from here, or from where the store is.

@@ -5,27 +5,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_exec::compare::Names;
-use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
+use parallax_report::results::replay::What;
+use parallax_scenario::{Bytes, Recorded, Scenario};
 use parallax_search::archive::{ABOUT, About};
 use parallax_store::Store;
 use serde::Deserialize;
 
-use crate::commands::stored;
 use crate::exit::Exit;
-use crate::failure::Failure;
-
-/// A scenario with what is known about it.
-pub struct What {
-    pub title: String,
-    pub scenario: Scenario,
-    /// As it was recorded; empty if that is not known.
-    pub program: Bytes,
-    /// What came of it then.
-    pub result: Option<Ending>,
-    /// What the program was called then.
-    pub names: Names,
-    pub is_finding: bool,
-}
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 
 /// What a file with a scenario can hold.
 #[derive(Deserialize)]
@@ -35,113 +23,89 @@ enum Contents {
     Scenario(Box<Scenario>),
 }
 
-impl What {
-    /// What a name means: a directory of a finding, a file with a scenario, or the id of either.
-    pub fn find(name: &OsStr) -> Result<What, Failure> {
-        let path = Path::new(name);
-        if path.is_dir() {
-            return What::of_directory(path);
-        }
-        if path.is_file() {
-            return What::of_file(path);
-        }
-        let text = name.to_string_lossy();
-        if let Some(directory) = finding_directory(&text) {
-            return What::of_directory(&directory);
-        }
-        if let Some(store) = stored::open_existing()? {
-            if let Some(what) = What::of_stored_finding(&store, &text)? {
-                return Ok(what);
-            }
-            let id = store.find(&text)?;
-            let scenario = store.get(&id)?;
-            return Ok(What::recorded(id, scenario.recorded));
-        }
-        let message = format!("{text} is neither a finding nor a scenario");
-        Err(Failure::new(Exit::Usage, message).hint(
-            "give the directory of a finding, a file with a scenario, or an id that `parallax scenarios` lists",
-        ))
+/// What a name means: a directory of a finding, a file with a scenario, or the id of either.
+pub fn find(name: &OsStr) -> Result<What, Failure> {
+    let path = Path::new(name);
+    if path.is_dir() {
+        return of_directory(path);
     }
+    if path.is_file() {
+        return of_file(path);
+    }
+    let text = name.to_string_lossy();
+    if let Some(directory) = finding_directory(&text) {
+        return of_directory(&directory);
+    }
+    if let Some(store) = stored::open_existing()? {
+        if let Some(what) = of_stored_finding(&store, &text)? {
+            return Ok(what);
+        }
+        let id = store.find(&text)?;
+        let scenario = store.get(&id)?;
+        return Ok(What::recorded(id, scenario.recorded));
+    }
+    let message = format!("{text} is neither a finding nor a scenario");
+    Err(Failure::new(Exit::Usage, message).hint(
+        "give the directory of a finding, a file with a scenario, or an id that `parallax scenarios` lists",
+    ))
+}
 
-    /// A scenario that was recorded, with its result.
-    pub fn recorded(title: String, recorded: Recorded) -> What {
-        let Recorded {
-            program,
-            scenario,
-            result,
-            ..
-        } = recorded;
-        let name = scenario.name.clone().unwrap_or_else(|| program.clone());
-        What {
+fn of_directory(directory: &Path) -> Result<What, Failure> {
+    let scenario = directory.join("scenario.json");
+    let about = directory.join(ABOUT);
+    let scenario: Scenario = read(&scenario)?;
+    let title = directory.file_name().unwrap_or(directory.as_os_str());
+    let title = title.to_string_lossy().into_owned();
+    // Findings of older versions have no description.
+    let about: Option<About> = match about.exists() {
+        true => Some(read(&about)?),
+        false => None,
+    };
+    let program = about.as_ref().map(|about| about.program.clone());
+    let program = program.unwrap_or_default();
+    Ok(What {
+        names: Names {
+            program: PathBuf::from(program.to_os_string()),
+            name: scenario.name.clone().unwrap_or_else(|| program.clone()).0,
+        },
+        title,
+        scenario,
+        program,
+        result: about.map(|about| about.result),
+        is_finding: true,
+    })
+}
+
+fn of_file(path: &Path) -> Result<What, Failure> {
+    let title = path.display().to_string();
+    Ok(match read(path)? {
+        Contents::Recorded(recorded) => What::recorded(title, *recorded),
+        Contents::Scenario(scenario) => What {
             title,
-            names: Names {
-                program: PathBuf::from(program.to_os_string()),
-                name: name.0,
-            },
-            scenario,
-            program,
-            result: Some(result),
+            scenario: *scenario,
+            program: Bytes::default(),
+            result: None,
+            names: Names::default(),
             is_finding: false,
-        }
-    }
+        },
+    })
+}
 
-    fn of_directory(directory: &Path) -> Result<What, Failure> {
-        let scenario = directory.join("scenario.json");
-        let about = directory.join(ABOUT);
-        let scenario: Scenario = read(&scenario)?;
-        let title = directory.file_name().unwrap_or(directory.as_os_str());
-        let title = title.to_string_lossy().into_owned();
-        // Findings of older versions have no description.
-        let about: Option<About> = match about.exists() {
-            true => Some(read(&about)?),
-            false => None,
+fn of_stored_finding(store: &Store, id: &str) -> Result<Option<What>, Failure> {
+    let findings = store.findings(None)?;
+    let found = findings.into_iter().find(|finding| finding.id == id);
+    Ok(found.map(|finding| {
+        let recorded = Recorded {
+            program: finding.program,
+            scenario: finding.scenario,
+            result: finding.new.unwrap_or_default(),
+            ..Recorded::default()
         };
-        let program = about.as_ref().map(|about| about.program.clone());
-        let program = program.unwrap_or_default();
-        Ok(What {
-            names: Names {
-                program: PathBuf::from(program.to_os_string()),
-                name: scenario.name.clone().unwrap_or_else(|| program.clone()).0,
-            },
-            title,
-            scenario,
-            program,
-            result: about.map(|about| about.result),
+        What {
             is_finding: true,
-        })
-    }
-
-    fn of_file(path: &Path) -> Result<What, Failure> {
-        let title = path.display().to_string();
-        Ok(match read(path)? {
-            Contents::Recorded(recorded) => What::recorded(title, *recorded),
-            Contents::Scenario(scenario) => What {
-                title,
-                scenario: *scenario,
-                program: Bytes::default(),
-                result: None,
-                names: Names::default(),
-                is_finding: false,
-            },
-        })
-    }
-
-    fn of_stored_finding(store: &Store, id: &str) -> Result<Option<What>, Failure> {
-        let findings = store.findings(None)?;
-        let found = findings.into_iter().find(|finding| finding.id == id);
-        Ok(found.map(|finding| {
-            let recorded = Recorded {
-                program: finding.program,
-                scenario: finding.scenario,
-                result: finding.new.unwrap_or_default(),
-                ..Recorded::default()
-            };
-            What {
-                is_finding: true,
-                ..What::recorded(finding.id, recorded)
-            }
-        }))
-    }
+            ..What::recorded(finding.id, recorded)
+        }
+    }))
 }
 
 /// Findings of explorations lie below a directory for each program.

@@ -8,11 +8,11 @@ use parallax_store::Origin;
 
 use super::{RunArguments, Runner};
 use crate::commands::explore::seed;
-use crate::commands::stored;
 use crate::console::{self, Palette};
 use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::report::scenario::ending;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
+use parallax_report::given::ending;
 
 /// Run a command line once, in a sandbox, and keep it as a scenario
 ///
@@ -73,7 +73,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     let end = ending(&recorded.result);
     console::print(&format!(
         "{} {state}: {end}\n",
-        Palette.heading(&added.id[..super::SHOWN_ID])
+        Palette.heading(&added.id[..stored::SHOWN_ID])
     ))?;
     in_use.end(Exit::Clean as u8)?;
     Ok(Exit::Clean)

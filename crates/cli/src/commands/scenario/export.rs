@@ -5,15 +5,15 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use parallax_scenario::shell_quoted;
 use parallax_scenario::{Bytes, Scenario, klee, ktest};
-use parallax_search::archive::shell_quoted;
 use parallax_store::{Filter, Kept, Store};
 
-use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::counted;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 
 /// Write scenarios as .ktest files, or as queues for AFL
 ///
@@ -89,7 +89,7 @@ fn wanted(store: &Store, arguments: &Arguments) -> Result<Vec<String>, Failure> 
             .program
             .as_ref()
             .map(|name| name.as_os_str().as_encoded_bytes().into()),
-        origins: crate::commands::scenarios::SEEDS.to_vec(),
+        origins: stored::SEEDS.to_vec(),
         ..Filter::default()
     };
     Ok(store.list(&filter)?.into_iter().map(|one| one.id).collect())
@@ -111,7 +111,7 @@ impl Writer<'_> {
         let name = file_name(&kept.recorded.program);
         let path = self
             .directory
-            .join(format!("{name}-{}.ktest", &kept.id[..super::SHOWN_ID]));
+            .join(format!("{name}-{}.ktest", &kept.id[..stored::SHOWN_ID]));
         fs::create_dir_all(self.directory)?;
         fs::write(path, ktest::write(&test))?;
         self.written += 1;
@@ -135,7 +135,7 @@ impl Writer<'_> {
         let directory = self.directory.join(format!("{name}-{queue:03}"));
         fs::create_dir_all(directory.join("queue"))?;
         fs::write(directory.join("command"), command)?;
-        let input_name = format!("id:{count:06},orig:{}", &kept.id[..super::SHOWN_ID]);
+        let input_name = format!("id:{count:06},orig:{}", &kept.id[..stored::SHOWN_ID]);
         fs::write(directory.join("queue").join(input_name), &input.0)?;
         *count += 1;
         self.written += 1;

@@ -10,11 +10,11 @@ use parallax_store::Origin;
 
 use super::{RunArguments, Runner};
 use crate::commands::explore::seed;
-use crate::commands::stored;
 use crate::console;
 use crate::exit::Exit;
-use crate::failure::Failure;
 use crate::size::counted;
+use parallax_campaign::Failure;
+use parallax_campaign::stored;
 
 /// Keep inputs that another tool made as scenarios; each is run once, in a sandbox
 ///

@@ -1,7 +1,6 @@
 //! `parallax scenario`: scenarios by hand, from other tools and for them.
 
 mod add;
-pub mod cover;
 mod export;
 mod import;
 
@@ -13,9 +12,9 @@ use parallax_exec::finding;
 use parallax_scenario::{Bytes, Recorded, Scenario};
 use parallax_store::Store;
 
-use super::{shared, stored};
 use crate::exit::Exit;
-use crate::failure::Failure;
+use parallax_campaign::Failure;
+use parallax_campaign::{stored, variants};
 
 /// Add, import and export scenarios
 #[derive(Debug, clap::Subcommand)]
@@ -65,7 +64,7 @@ impl Runner {
         let settings = Settings {
             timeout: asked.timeout,
             argv0: path.into(),
-            ..shared::settings(asked.no_sandbox)
+            ..variants::settings(!asked.no_sandbox)
         };
         Ok(Runner {
             executor: Executor::new(path, settings)?,
@@ -90,9 +89,6 @@ impl Runner {
         })
     }
 }
-
-/// How much of a scenario's name is shown: enough to tell apart what one project has.
-pub const SHOWN_ID: usize = 12;
 
 /// The program's name in the store.
 fn name(store: &Store, path: &Path, asked: &RunArguments) -> Result<Bytes, Failure> {
