@@ -538,6 +538,20 @@ fn a_run_ends_by_its_own_limit_by_the_deadline_or_when_it_is_cancelled() {
 }
 
 #[test]
+fn permissions_of_the_machines_devices_cannot_be_changed() {
+    let Some(mut shell) = Shell::new(Settings::default()) else {
+        return;
+    };
+    // To what they are: it must not do harm where it can be done.
+    let script = "for d in null zero full random urandom; do chmod $(stat -c %a /dev/$d) /dev/$d && echo $d; done; \
+        echo x > /dev/null && echo y > /dev/zero && echo written";
+    let outcome = shell.run(script);
+    if matches!(shell.executor.confinement(), Confinement::Namespaces { .. }) {
+        assert_eq!(text(&outcome.stdout.bytes), "written\n");
+    }
+}
+
+#[test]
 fn without_namespaces_landlock_still_confines() {
     // From this version on signals are confined too.
     if detect().landlock < 6 {

@@ -32,6 +32,7 @@ use crate::run::{Captured, End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Place};
 use crate::shared::Shared;
 use crate::temporary::Temporary;
+use environment::Variable;
 pub use interface::{ExecuteError, RunOptions, Settings};
 pub use later::Later;
 pub use layout::lay_out;
@@ -66,6 +67,8 @@ pub struct Executor {
 /// One run that is asked for.
 struct Job<'j> {
     scenario: &'j Scenario,
+    /// Without what tells of shared memory.
+    environment: Vec<Variable>,
     shared: &'j [Shared<'j>],
     bounds: Bounds,
 }
@@ -165,8 +168,12 @@ impl Executor {
         if shared.len() > MAX_SHARED {
             return Err(ExecuteError::TooMuchShared(shared.len()));
         }
+        let scenario = &*relocated(scenario, self.place.work());
+        let environment =
+            environment::of_run(&self.settings.environment, scenario, self.place.work());
         let job = Job {
-            scenario: &*relocated(scenario, self.place.work()),
+            scenario,
+            environment,
             shared,
             bounds: self.bounds(options),
         };
@@ -206,11 +213,8 @@ impl Executor {
     }
 
     fn message(&self, job: &Job<'_>, spacing: Spacing) -> Result<Message, RunError> {
-        let Job {
-            scenario, shared, ..
-        } = *job;
-        let mut environment =
-            environment::of_run(&self.settings.environment, scenario, self.place.work());
+        let (scenario, shared) = (job.scenario, job.shared);
+        let mut environment = job.environment.clone();
         let numbers: Vec<i32> = (0..shared.len() as i32)
             .map(|index| high_descriptor() - index)
             .collect();

@@ -34,9 +34,6 @@ impl Serving {
     pub fn of(program: &Path, settings: &Settings) -> Serving {
         let origin = settings.server.then(|| Origin::of(program)).flatten();
         match origin {
-            Some(Origin::Preloaded) if environment::speaks_to_the_linker(&settings.environment) => {
-                Serving::Never
-            }
             Some(origin) => Serving::Allowed {
                 origin,
                 lost: 0,
@@ -71,13 +68,12 @@ impl Executor {
         if !std::mem::replace(is_worth_it, true) {
             return Ok(None);
         }
-        // Its libraries and sanitizers read theirs when the server started.
-        if environment::is_read_at_start(&job.scenario.env) {
+        if environment::is_in_the_way(&job.environment) {
             return Ok(None);
         }
         let message = self.message(job, origin.spacing())?;
         if let Some(server) = self.cell.as_ref().and_then(|cell| cell.server.as_ref())
-            && !server.fits(origin, job.shared)
+            && !server.fits(origin, &job.environment, job.shared)
         {
             self.end_server();
         }
@@ -89,7 +85,7 @@ impl Executor {
                 program: &self.program,
                 directory: self.place.work(),
                 argv0: &self.settings.argv0,
-                environment: &environment::fixed(&self.settings.environment),
+                environment: &environment::of_server(&self.settings.environment, &job.environment),
                 shared: job.shared,
             };
             let is_wanted = || !job.bounds.is_interrupted();

@@ -135,8 +135,12 @@ pub(super) unsafe fn build(place: &Place, pids: &CStr) -> Result<Built, Failure>
 
         move_tree(dev, c"/dev").map_err(|e| ("replace /dev", e))?;
         for ((device, _), tree) in DEVICES.iter().zip(devices) {
-            // A device that the machine lacks is lacking here.
-            let _ = move_tree(tree, device);
+            // A device that the machine lacks is lacking here. Read-only means that nobody changes its permissions, which are the
+            // machine's; what is written to it goes to the device all the same.
+            if move_tree(tree, device).is_ok() {
+                let done = set_attributes(device, MOUNT_ATTR_RDONLY, false);
+                done.map_err(|e| ("replace /dev", e))?;
+            }
         }
         for (private, tree) in PRIVATE.iter().zip(temporary) {
             let _ = move_tree(tree, private.path);
