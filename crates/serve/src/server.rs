@@ -16,18 +16,19 @@ use crate::processes::{self as process, Received, SIGKILL};
 use crate::sys::{self, Errno};
 
 unsafe extern "C" {
-    /// libc's, which keeps its own books.
-    fn fork() -> i32;
     static mut environ: Strings;
     static mut program_invocation_name: *const u8;
     static mut program_invocation_short_name: *const u8;
 }
 
+/// A function of libc's that forks: it keeps books about the process and its thread.
+pub type Fork = unsafe extern "C" fn() -> i32;
+
 /// Serves at a socket. Returns in the process of each run, with what its `main` is given.
 ///
 /// # Safety
 /// Called where `main` would begin, once.
-pub unsafe fn serve(socket: i32) -> Arguments {
+pub unsafe fn serve(socket: i32, fork: Fork) -> Arguments {
     let answer = |answer: Answer| {
         let answer = answer as u32;
         process::send(
