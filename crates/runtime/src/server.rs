@@ -12,6 +12,10 @@ pub use parallax_serve::parse;
 /// The variable's name, for start-up.
 pub const ENVIRONMENT: &str = serve::ENVIRONMENT;
 
+unsafe extern "C" {
+    fn fork() -> i32;
+}
+
 const NONE: i32 = -1;
 /// The socket to serve on.
 static SOCKET: AtomicI32 = AtomicI32::new(NONE);
@@ -38,7 +42,7 @@ pub unsafe fn serve() -> Option<Arguments> {
     }
     // SAFETY: passed on to the caller.
     unsafe {
-        let arguments = parallax_serve::serve(socket);
+        let arguments = parallax_serve::serve(socket, fork);
         crate::start::begin_run(&arguments);
         Some(arguments)
     }

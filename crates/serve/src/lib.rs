@@ -11,7 +11,7 @@ pub mod processes;
 mod server;
 pub mod sys;
 
-pub use server::{parse, serve};
+pub use server::{Fork, parse, serve};
 
 /// A list of C strings, ended by null.
 pub type Strings = *mut *const u8;

@@ -8,15 +8,16 @@
 
 use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_void};
-use core::sync::atomic::{AtomicI32, AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering::Relaxed};
 
 use parallax_abi::entry::Arguments;
-use parallax_abi::serve;
+use parallax_abi::{cover, serve};
 
 use crate::{Strings, processes, server, sys};
 
 unsafe extern "C" {
     fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+    fn fork() -> i32;
     /// As a program's `main`.
     fn plx_served_main();
 }
@@ -35,6 +36,10 @@ type Start = unsafe extern "C" fn(
 /// The program's own `main`.
 static MAIN: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
+/// Whether handlers of `fork` are called: coverage counters have one, and need it.
+static HAS_COUNTERS: AtomicBool = AtomicBool::new(false);
+/// Where `dlsym` looks: in what was loaded after this.
+const NEXT: *mut c_void = -1isize as *mut c_void;
 
 /// What is meant for this process alone, and not for programs that constructors execute. That this is a server, coverage
 /// counters must still be able to see.
@@ -52,7 +57,6 @@ unsafe extern "C" fn __libc_start_main(
     rtld_fini: Function,
     stack_end: Function,
 ) -> i32 {
-    const NEXT: *mut c_void = -1isize as *mut c_void;
     const CANNOT_RUN: i32 = 125;
     // SAFETY: libc's function of that name has that type; the strings are the process's own.
     unsafe {
@@ -72,6 +76,8 @@ unsafe extern "C" fn __libc_start_main(
             processes::close_on_exec(socket);
             processes::close_on_exec(serve::counter(socket));
             SOCKET.store(socket, Relaxed);
+            let counters = lookup(envp, cover::ENVIRONMENT);
+            HAS_COUNTERS.store(counters.is_some(), Relaxed);
             MAIN.store(main, Relaxed);
             first = plx_served_main as *mut c_void;
         }
@@ -107,7 +113,7 @@ unsafe extern "C" fn begin(arguments: *mut Arguments) -> *mut c_void {
     // SAFETY: the caller's own variable; called once, by the only thread that is known of.
     unsafe {
         let own = (*arguments).argv;
-        let given = server::serve(SOCKET.load(Relaxed));
+        let given = server::serve(SOCKET.load(Relaxed), how_to_fork());
         arguments.write(given);
         // libc remembers this list, too, and takes the program's name from it.
         if !own.is_null() && !(*own).is_null() && given.argc > 0 {
@@ -115,6 +121,19 @@ unsafe extern "C" fn begin(arguments: *mut Arguments) -> *mut c_void {
         }
     }
     MAIN.load(Relaxed)
+}
+
+/// Without calling handlers, if possible: a fresh process has not been forked, there is but one thread, and it holds no lock. Those of
+/// sanitizers read megabytes of tables, which costs more than most runs.
+unsafe fn how_to_fork() -> server::Fork {
+    // SAFETY: libc's function of that name has that type.
+    unsafe {
+        let quick = dlsym(NEXT, c"_Fork".as_ptr());
+        if quick.is_null() || HAS_COUNTERS.load(Relaxed) {
+            return fork;
+        }
+        core::mem::transmute::<*mut c_void, server::Fork>(quick)
+    }
 }
 
 /// Value of an environment variable.

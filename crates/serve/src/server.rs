@@ -16,18 +16,19 @@ use crate::processes::{self as process, Received, SIGKILL};
 use crate::sys::{self, Errno};
 
 unsafe extern "C" {
-    /// libc's, which keeps its own books.
-    fn fork() -> i32;
     static mut environ: Strings;
     static mut program_invocation_name: *const u8;
     static mut program_invocation_short_name: *const u8;
 }
 
+/// A function of libc's that forks: it keeps books about the process and its thread.
+pub type Fork = unsafe extern "C" fn() -> i32;
+
 /// Serves at a socket. Returns in the process of each run, with what its `main` is given.
 ///
 /// # Safety
 /// Called where `main` would begin, once.
-pub unsafe fn serve(socket: i32) -> Arguments {
+pub unsafe fn serve(socket: i32, fork: Fork) -> Arguments {
     let answer = |answer: Answer| {
         let answer = answer as u32;
         process::send(
@@ -39,8 +40,7 @@ pub unsafe fn serve(socket: i32) -> Arguments {
         )
         .is_ok()
     };
-    let memory = Memory::reserve();
-    let (true, Some(memory)) = (is_suitable(), memory) else {
+    let (true, Some(body)) = (is_suitable(), reserve()) else {
         answer(Answer::Unsuitable);
         sys::exit_now(0)
     };
@@ -58,18 +58,20 @@ pub unsafe fn serve(socket: i32) -> Arguments {
         let run = Run {
             request,
             received,
-            memory,
+            body,
         };
         if !run.read_body(socket) {
             // What follows on the socket cannot be told from requests any more.
             sys::exit_now(0)
         }
+        // SAFETY: the body was read whole.
+        let strings = unsafe { run.strings() };
         process::number_from_two(serve::counter(socket));
         // SAFETY: this process has one thread, and holds no lock.
         let child = unsafe { fork() };
         if child == 0 {
-            // SAFETY: the body was read whole.
-            match unsafe { run.become_program(socket) } {
+            // SAFETY: nobody else runs in this process.
+            match strings.and_then(|strings| unsafe { run.become_program(socket, strings) }) {
                 Ok(arguments) => return arguments,
                 Err((step, errno)) => {
                     fail(socket, step, errno);
@@ -107,29 +109,22 @@ fn is_suitable() -> bool {
     process::thread_count() == Some(1) && process::waiting_bytes(0).is_none_or(|count| count == 1)
 }
 
-/// Where requests are, and lists of their strings.
-#[derive(Clone, Copy)]
-struct Memory {
-    /// The body, [`MAX_BODY`] bytes and a zero.
-    body: usize,
-    /// Room for a pointer to each string that fits into a body, and for two nulls.
-    lists: usize,
+/// Where the body of a request is, [`MAX_BODY`] bytes; behind it a zero, then pointers to its strings, of which there are not more
+/// than it has bytes. All of it is written before the fork: a page that the child writes to must be copied.
+fn reserve() -> Option<usize> {
+    let pointers = (MAX_BODY + 3) * size_of::<*const u8>();
+    sys::allocate(MAX_BODY + 1 + pointers)
 }
 
-impl Memory {
-    fn reserve() -> Option<Memory> {
-        Some(Memory {
-            body: sys::allocate(MAX_BODY + 1)?,
-            lists: sys::allocate((MAX_BODY + 2) * size_of::<*const u8>())?,
-        })
-    }
-}
+/// What failed, and why.
+type Failure = (Step, Errno);
 
 /// One request.
 struct Run {
     request: Request,
     received: Received,
-    memory: Memory,
+    /// Where the body is: see [`reserve`].
+    body: usize,
 }
 
 impl Run {
@@ -138,9 +133,11 @@ impl Run {
         if length > MAX_BODY {
             return false;
         }
-        // SAFETY: the buffer is our own and that long.
-        let mut rest =
-            unsafe { core::slice::from_raw_parts_mut(self.memory.body as *mut u8, length) };
+        // SAFETY: the buffer is our own and longer than that by one.
+        let mut rest = unsafe {
+            (self.body as *mut u8).add(length).write(0);
+            core::slice::from_raw_parts_mut(self.body as *mut u8, length)
+        };
         while !rest.is_empty() {
             match process::read(socket, rest) {
                 Ok(count) if count > 0 => rest = &mut rest[count..],
@@ -159,30 +156,34 @@ impl Run {
     /// In the child: everything that a fresh program has before `main`.
     ///
     /// # Safety
-    /// The body has been read.
-    unsafe fn become_program(&self, socket: i32) -> Result<Arguments, (Step, Errno)> {
+    /// Only this thread is there. The strings are this request's.
+    unsafe fn become_program(
+        &self,
+        socket: i32,
+        (directory, arguments): (*const u8, Arguments),
+    ) -> Result<Arguments, Failure> {
         process::new_session();
         process::drop_capabilities();
-        self.take_descriptors(socket)
+        self.take_descriptors()
             .map_err(|errno| (Step::Descriptors, errno))?;
+        process::set_umask(self.request.umask);
         // SAFETY: passed on to the caller.
         unsafe {
-            let (directory, arguments) = self.strings()?;
-            process::set_umask(self.request.umask);
             if *directory != 0 {
                 process::change_directory(directory).map_err(|errno| (Step::Directory, errno))?;
             }
             environ = arguments.envp;
             set_name(*arguments.argv);
-            Ok(arguments)
         }
+        // Last, because failures are told there.
+        process::close(socket);
+        process::close(serve::counter(socket));
+        Ok(arguments)
     }
 
     /// Puts the descriptors of the request where they belong. Numbers are chosen by the engine so that none
     /// of them is in use here.
-    fn take_descriptors(&self, socket: i32) -> Result<(), Errno> {
-        process::close(socket);
-        process::close(serve::counter(socket));
+    fn take_descriptors(&self) -> Result<(), Errno> {
         let numbers = self
             .request
             .numbers
@@ -201,41 +202,43 @@ impl Run {
         Ok(())
     }
 
-    /// Directory, arguments and environment, as lists of pointers into the body.
-    unsafe fn strings(&self) -> Result<(*const u8, Arguments), (Step, Errno)> {
+    /// Directory, arguments and environment, as lists of pointers into the body, which come behind it.
+    ///
+    /// # Safety
+    /// The body has been read.
+    unsafe fn strings(&self) -> Result<(*const u8, Arguments), Failure> {
         const EINVAL: i32 = 22;
         let (arguments, variables) = (
             self.request.arguments as usize,
             self.request.variables as usize,
         );
-        if arguments + variables > MAX_BODY {
-            return Err((Step::Request, Errno(EINVAL)));
-        }
-        let end = self.memory.body + self.request.body as usize;
+        let end = self.body + self.request.body as usize;
         let is_packed = self.request.packed != 0;
-        let mut at = self.memory.body;
+        let mut at = self.body;
         let mut next = || {
             if at >= end {
                 return Err((Step::Request, Errno(EINVAL)));
             }
             let string = at as *const u8;
-            // SAFETY: the engine ends every string, and the body is followed by a zero that nobody overwrites.
+            // SAFETY: the engine ends every string, and behind the body there is a zero.
             let length = unsafe { CStr::from_ptr(string.cast()) }.count_bytes() + 1;
             at += if is_packed { length } else { slot(length) };
             Ok(string)
         };
         let _program = next()?;
         let directory = next()?;
-        let argv = self.memory.lists as Strings;
-        // SAFETY: two lists, each with room for the null at its end; nobody has used this memory, because only children do.
+        let argv = (end + 1).next_multiple_of(align_of::<*const u8>()) as Strings;
+        // SAFETY: there is room for a pointer to each string that was found, and for the nulls at the ends.
         unsafe {
-            let envp = argv.add(arguments + 1);
             for index in 0..arguments {
                 *argv.add(index) = next()?;
             }
+            *argv.add(arguments) = core::ptr::null();
+            let envp = argv.add(arguments + 1);
             for index in 0..variables {
                 *envp.add(index) = next()?;
             }
+            *envp.add(variables) = core::ptr::null();
             let argc = arguments as i32;
             Ok((directory, Arguments { argc, argv, envp }))
         }

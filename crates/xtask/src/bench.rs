@@ -11,6 +11,7 @@ mod covering;
 mod diverging;
 mod exploration;
 mod interacting;
+mod native;
 
 use crate::coreutils::Place;
 use crate::{recording, throughput};
@@ -177,6 +178,8 @@ pub enum Part {
     /// What the change sequence graph is good for.
     Interact,
     Replays,
+    /// Runs per second of every build, in fresh processes and served, beside AFL++
+    Native,
     /// What recording coreutils' tests costs
     Recording,
 }
@@ -213,6 +216,9 @@ pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     if is_wanted(Part::Replays) {
         text.push('\n');
         text.push_str(&throughput::table(&place.program("expr"), REPLAYS)?);
+    }
+    if is_wanted(Part::Native) {
+        bench.native(&mut text)?;
     }
     if is_wanted(Part::Recording) {
         text.push('\n');
@@ -321,12 +327,17 @@ impl Bench<'_> {
 
     /// Path of the traced variant.
     fn traced(&self, program: &str) -> Result<PathBuf> {
+        self.variant(program, "traced")
+    }
+
+    /// Path of a program that is derived from one of coreutils.
+    fn variant(&self, program: &str, kind: &str) -> Result<PathBuf> {
         let output = self
             .place
             .command(self.place.parallax())
             .arg("variant")
             .arg(self.place.program(program))
-            .args(["--kind", "traced"])
+            .args(["--kind", kind])
             .output()?;
         ensure!(
             output.status.success(),

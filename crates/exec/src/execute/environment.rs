@@ -1,16 +1,17 @@
 //! The environment that a program is given: small, and the same on every machine.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::LazyLock;
 
+use parallax_abi::serve;
+
 use crate::run::prepare::VARIABLES;
 use parallax_scenario::{Bytes, Scenario, ktest};
 
 /// Name and value.
-type Variable = (OsString, OsString);
+pub type Variable = (OsString, OsString);
 
 /// What is given to all runs, with what a scenario adds; nothing but what it has if it says in which order.
 pub fn of_run(given: &[Variable], scenario: &Scenario, work: &Path) -> Vec<Variable> {
@@ -42,25 +43,31 @@ pub fn of_run(given: &[Variable], scenario: &Scenario, work: &Path) -> Vec<Varia
     environment
 }
 
-/// Whether somebody has plans of his own with the dynamic linker.
-pub fn speaks_to_the_linker(given: &[Variable]) -> bool {
-    given
-        .iter()
-        .any(|(name, _)| name.as_bytes().starts_with(LINKER.as_bytes()))
-}
-
-/// What the dynamic linker listens to.
-const LINKER: &str = "LD_";
-
-/// Whether there is a variable that is read before `main`, by the dynamic linker, libc or a sanitizer.
-pub fn is_read_at_start(variables: &BTreeMap<Bytes, Bytes>) -> bool {
-    const PREFIXES: [&str; 4] = [LINKER, "GLIBC_", "MALLOC_", "PTHREAD_"];
+/// Those variables that are read before `main`, by the dynamic linker, libc or a sanitizer: a server serves only runs that have
+/// the same ones.
+pub fn read_at_start(environment: &[Variable]) -> impl Iterator<Item = &Variable> {
+    const PREFIXES: [&str; 4] = ["LD_", "GLIBC_", "MALLOC_", "PTHREAD_"];
     const SUFFIX: &str = "SAN_OPTIONS";
-    variables.keys().any(|name| {
+    environment.iter().filter(|(name, _)| {
+        let name = name.as_bytes();
         let mut prefixes = PREFIXES.iter();
         prefixes.any(|prefix| name.starts_with(prefix.as_bytes()))
             || name.ends_with(SUFFIX.as_bytes())
     })
+}
+
+/// What a server is started with, whose runs are like this one.
+pub fn of_server(given: &[Variable], run: &[Variable]) -> Vec<Variable> {
+    let mut environment = fixed(given);
+    let own: Vec<Variable> = read_at_start(&environment).cloned().collect();
+    environment.retain(|variable| !own.contains(variable));
+    environment.extend(read_at_start(run).cloned());
+    environment
+}
+
+/// Whether a program has plans of its own with what a server needs.
+pub fn is_in_the_way(environment: &[Variable]) -> bool {
+    environment.iter().any(|(name, _)| name == serve::PRELOAD)
 }
 
 /// With the locale and the time zone of all runs, unless something else was asked for. Plain `C`: a byte is a character there, whatever
@@ -98,5 +105,39 @@ fn fix(environment: &mut Vec<Variable>, known: &[&str], name: &str, value: &str)
     });
     if !is_there {
         environment.push((name.into(), value.into()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn variables(list: &[(&str, &str)]) -> Vec<Variable> {
+        let own = |(name, value): &(&str, &str)| ((*name).into(), (*value).into());
+        list.iter().map(own).collect()
+    }
+
+    #[test]
+    fn a_server_starts_with_what_its_runs_would_start_with() {
+        let given = variables(&[
+            ("A", "1"),
+            ("ASAN_OPTIONS", "x"),
+            ("LC_ALL", "C"),
+            ("TZ", "UTC0"),
+        ]);
+        let run = variables(&[
+            ("LD_LIBRARY_PATH", "/lib"),
+            ("B", "2"),
+            ("UBSAN_OPTIONS", "y"),
+        ]);
+        let expected = [
+            ("A", "1"),
+            ("LC_ALL", "C"),
+            ("TZ", "UTC0"),
+            ("LD_LIBRARY_PATH", "/lib"),
+            ("UBSAN_OPTIONS", "y"),
+        ];
+        assert_eq!(of_server(&given, &run), variables(&expected));
+        assert!(!is_in_the_way(&run) && is_in_the_way(&variables(&[("LD_PRELOAD", "x")])));
     }
 }

@@ -9,6 +9,7 @@ mod interface;
 mod later;
 mod layout;
 mod order;
+mod pipes;
 mod ready;
 mod request;
 mod scratch;
@@ -31,10 +32,12 @@ use crate::run::{Captured, End, Launch, Outcome, RunError};
 use crate::sandbox::{self, Confinement, Init, Place};
 use crate::shared::Shared;
 use crate::temporary::Temporary;
+use environment::Variable;
 pub use interface::{ExecuteError, RunOptions, Settings};
 pub use later::Later;
 pub use layout::lay_out;
 use parallax_scenario::{Scenario, Sink};
+use pipes::Kept;
 use ready::{Run, address_of, relocated};
 use request::{Message, Spacing};
 use scratch::Scratch;
@@ -64,6 +67,8 @@ pub struct Executor {
 /// One run that is asked for.
 struct Job<'j> {
     scenario: &'j Scenario,
+    /// Without what tells of shared memory.
+    environment: Vec<Variable>,
     shared: &'j [Shared<'j>],
     bounds: Bounds,
 }
@@ -75,10 +80,13 @@ struct Cell {
     server: Option<Server>,
     init: Init,
     scratch: Scratch,
+    /// Whether a program has been there.
+    is_used: bool,
     /// Whether its network can be used.
     has_loopback: bool,
     /// Of that network.
     sockets: Sockets,
+    kept: Kept,
 }
 
 /// What a pipe holds, at least.
@@ -160,8 +168,12 @@ impl Executor {
         if shared.len() > MAX_SHARED {
             return Err(ExecuteError::TooMuchShared(shared.len()));
         }
+        let scenario = &*relocated(scenario, self.place.work());
+        let environment =
+            environment::of_run(&self.settings.environment, scenario, self.place.work());
         let job = Job {
-            scenario: &*relocated(scenario, self.place.work()),
+            scenario,
+            environment,
             shared,
             bounds: self.bounds(options),
         };
@@ -184,8 +196,9 @@ impl Executor {
     /// lost: once more, in a fresh one.
     fn run_anew(&mut self, job: &Job<'_>) -> Result<Outcome, ExecuteError> {
         let before: Vec<Option<Snapshot>> = job.shared.iter().map(Snapshot::take).collect();
+        let was_used = self.is_used();
         match self.run_alone(job) {
-            Err(ExecuteError::Run(RunError::Directory { .. }) | ExecuteError::Lost(_)) => {
+            Err(error) if may_be_the_sandbox(&error, was_used) => {
                 self.cell = None;
                 restore(job.shared, &before)?;
                 self.run_alone(job)
@@ -194,12 +207,14 @@ impl Executor {
         }
     }
 
+    /// Whether there is a sandbox in which a program has been.
+    fn is_used(&self) -> bool {
+        self.cell.as_ref().is_some_and(|cell| cell.is_used)
+    }
+
     fn message(&self, job: &Job<'_>, spacing: Spacing) -> Result<Message, RunError> {
-        let Job {
-            scenario, shared, ..
-        } = *job;
-        let mut environment =
-            environment::of_run(&self.settings.environment, scenario, self.place.work());
+        let (scenario, shared) = (job.scenario, job.shared);
+        let mut environment = job.environment.clone();
         let numbers: Vec<i32> = (0..shared.len() as i32)
             .map(|index| high_descriptor() - index)
             .collect();
@@ -227,8 +242,22 @@ impl Executor {
         Ok(message)
     }
 
-    /// The sandbox, with the scenario's files in it.
+    /// The sandbox, with the scenario's files in it: another one if runs have left this one so that they cannot be laid out.
     fn prepare(&mut self, scenario: &Scenario) -> Result<&mut Cell, ExecuteError> {
+        let was_used = self.is_used();
+        if let Err(error) = self.lay_out(scenario) {
+            if !may_be_the_sandbox(&error, was_used) {
+                return Err(error);
+            }
+            self.cell = None;
+            self.lay_out(scenario)?;
+        }
+        let cell = self.cell.as_mut().expect("just made");
+        cell.is_used = true;
+        Ok(cell)
+    }
+
+    fn lay_out(&mut self, scenario: &Scenario) -> Result<(), ExecuteError> {
         let needs_network = scenario.listening.is_some();
         if needs_network && !matches!(self.confinement, Confinement::Namespaces { .. }) {
             return Err(ExecuteError::NoNetwork);
@@ -246,14 +275,15 @@ impl Executor {
                 scratch: Scratch::new(&init, &self.place, self.confinement),
                 server: None,
                 init,
+                is_used: false,
                 has_loopback: needs_network,
                 sockets: Sockets::default(),
+                kept: Kept::default(),
             });
         }
         self.supply_sockets(scenario)?;
         let cell = self.cell.as_mut().expect("just made");
-        cell.scratch.prepare(&cell.init, scenario)?;
-        Ok(cell)
+        cell.scratch.prepare(&cell.init, scenario)
     }
 
     /// Sees to it that there are sockets for all clients: the sandbox cannot be asked while it runs something.
@@ -287,7 +317,7 @@ impl Executor {
             scenario: job.scenario,
             shared: job.shared,
         };
-        match run.watch(&job.bounds, &mut cell.sockets) {
+        match run.watch(&job.bounds, &mut cell.sockets, &mut cell.kept) {
             Ok(finished) => match finished.failed {
                 None => Ok(outcome(finished)),
                 Some((step, errno)) => Err(self.failure(step, errno).into()),
@@ -344,6 +374,31 @@ fn restore(shared: &[Shared<'_>], before: &[Option<Snapshot>]) -> Result<(), Exe
         Ok(())
     } else {
         Err(ExecuteError::Lost("a run left its trace half written"))
+    }
+}
+
+/// Whether an error may be due to what earlier runs did to the sandbox; otherwise a fresh one would not help.
+fn may_be_the_sandbox(error: &ExecuteError, was_used: bool) -> bool {
+    use std::io::ErrorKind;
+    match error {
+        ExecuteError::Lost(_) | ExecuteError::Run(RunError::Directory { .. }) => true,
+        ExecuteError::Run(RunError::Nul | RunError::TooLong | RunError::Format(_)) => false,
+        // What contradicts itself, such as a file below another one.
+        ExecuteError::File { source, .. } => {
+            let own = [
+                ErrorKind::NotADirectory,
+                ErrorKind::IsADirectory,
+                ErrorKind::AlreadyExists,
+                ErrorKind::InvalidInput,
+                ErrorKind::InvalidFilename,
+            ];
+            was_used && !own.contains(&source.kind())
+        }
+        ExecuteError::Run(_) | ExecuteError::Scratch(_) | ExecuteError::Sandbox(_) => was_used,
+        ExecuteError::Outside(_)
+        | ExecuteError::NoNetwork
+        | ExecuteError::Address(_)
+        | ExecuteError::TooMuchShared(_) => false,
     }
 }
 

@@ -9,13 +9,14 @@ use std::thread;
 
 use super::ExecuteError;
 use super::files;
+use super::pipes::Kept;
 use super::request::Message;
 use super::scratch;
 use super::server::Server;
 use super::watch::{Bounds, Finished, Streams, WatchError, watch};
 use crate::play::{Address, AddressError, Clients, Sockets};
 use crate::run::RunError;
-use crate::run::prepare::{full_pipe, memory_file};
+use crate::run::prepare::full_pipe;
 use crate::sandbox::Init;
 use crate::shared::Shared;
 use parallax_scenario::{Scenario, WORK};
@@ -32,13 +33,18 @@ pub(super) struct Run<'r> {
 
 impl Run<'_> {
     /// Runs the program, with clients if it is a server, and waits for its end.
-    pub fn watch(&self, bounds: &Bounds, sockets: &mut Sockets) -> Result<Finished, WatchError> {
+    pub fn watch(
+        &self,
+        bounds: &Bounds,
+        sockets: &mut Sockets,
+        kept: &mut Kept,
+    ) -> Result<Finished, WatchError> {
         let bytes = &self.scenario.stdin;
         let piped = match self.scenario.piped_stdin {
             true => full_pipe(bytes),
             false => Ok(None),
         };
-        let stdin = piped.and_then(|pipe| pipe.map_or_else(|| memory_file(bytes), Ok));
+        let stdin = piped.and_then(|pipe| pipe.map_or_else(|| kept.stdin.holding(bytes), Ok));
         let stdin = stdin.map_err(|source| RunError::System {
             what: "keep standard input in memory",
             source,
@@ -55,7 +61,7 @@ impl Run<'_> {
             sinks: [&scenario.stdout, &scenario.stderr],
             files: files::open_all(scenario, &scratch::work(self.init))?,
         };
-        let run = || watch(socket, root, self.message, &streams, &shared, bounds);
+        let mut run = || watch(socket, root, self.message, &streams, &shared, bounds, kept);
         let Some(clients) = self.clients(bounds.output, sockets)? else {
             return run();
         };

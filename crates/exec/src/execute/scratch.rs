@@ -4,6 +4,7 @@
 //! nowhere else. Nothing runs in the sandbox meanwhile, so nobody plays tricks with links.
 
 use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -11,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{ExecuteError, lay_out};
-use crate::sandbox::{Confinement, Init, PRIVATE, Place, Private, WORK};
+use crate::sandbox::{Confinement, Init, PRIVATE, Place, Private, WORK, WORK_MODE};
 use parallax_scenario::Scenario;
 
 /// What is in a sandbox's file system when nobody has been there.
@@ -47,12 +48,8 @@ impl Scratch {
     pub fn prepare(&mut self, init: &Init, scenario: &Scenario) -> Result<(), ExecuteError> {
         let root = root(init);
         let work = root.join(WORK.to_str().expect("ASCII"));
-        // First of all: without it nothing can be cleared away.
-        let usual = Permissions::from_mode(0o755);
-        let now = fs::metadata(&work).map_err(ExecuteError::Scratch)?;
-        if now.permissions().mode() & 0o7777 != usual.mode() {
-            fs::set_permissions(&work, usual).map_err(ExecuteError::Scratch)?;
-        }
+        // First of all: without that nothing can be cleared away.
+        self.unlock_own(init).map_err(ExecuteError::Scratch)?;
         // Mostly they are still there, and all there is: then nobody need look into the directories.
         for path in self.laid_out.drain(..) {
             let _ = fs::remove_file(path);
@@ -86,6 +83,17 @@ impl Scratch {
             .map(|name| Path::new(name.as_os_str()));
         let near = names.filter(|name| name.components().count() == 1);
         self.laid_out.extend(near.map(|name| work.join(name)));
+        Ok(())
+    }
+
+    /// Gives our own directories the permissions back that they had: programs may change those of what is theirs.
+    fn unlock_own(&self, init: &Init) -> io::Result<()> {
+        make_mode(init, WORK, WORK_MODE)?;
+        if self.count.is_some() {
+            for private in &PRIVATE {
+                make_mode(init, private.name, private.mode)?;
+            }
+        }
         Ok(())
     }
 
@@ -124,6 +132,23 @@ pub(super) fn work(init: &Init) -> PathBuf {
 /// The file system's root as a path of ours.
 fn root(init: &Init) -> PathBuf {
     format!("/proc/self/fd/{}", init.files.as_raw_fd()).into()
+}
+
+/// Gives a directory of the file system a mode, if it has another.
+fn make_mode(init: &Init, name: &CStr, mode: libc::mode_t) -> io::Result<()> {
+    let files = init.files.as_raw_fd();
+    // SAFETY: system calls on a valid string and plain data.
+    let is_done = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        let flags = libc::AT_SYMLINK_NOFOLLOW;
+        libc::fstatat(files, name.as_ptr(), &mut status, flags) == 0
+            && (status.st_mode == libc::S_IFDIR | mode
+                || libc::fchmodat(files, name.as_ptr(), mode, 0) == 0)
+    };
+    match is_done {
+        true => Ok(()),
+        false => Err(io::Error::last_os_error()),
+    }
 }
 
 /// How many files the file system holds.

@@ -5,17 +5,19 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-use object::{Object, ObjectSymbol};
+use object::{Architecture, Object, ObjectSymbol};
 use parallax_abi::entry::symbol;
 use parallax_abi::serve::{self, Answer, MAX_SHARED};
 use parallax_bundle::Bundle;
 
+use super::environment::{self, Variable};
 use super::request::{Message, Spacing};
 use crate::run::RunError;
 use crate::run::prepare::high_descriptor;
@@ -50,18 +52,19 @@ impl Origin {
         // SAFETY: a program that changes while it is read gives nonsense names, which harm nobody.
         let bytes = unsafe { memmap2::Mmap::map(&file) }.ok()?;
         let object = object::File::parse(&*bytes).ok()?;
-        let defines = |name: &str| {
-            let mut symbols = object.symbols();
-            symbols.any(|found| found.is_definition() && found.name() == Ok(name))
-        };
-        if defines(symbol::MAIN) {
-            return Some(Origin::Inside);
+        let mut is_traced = false;
+        for found in object.symbols().filter(ObjectSymbol::is_definition) {
+            match found.name() {
+                Ok(symbol::MAIN) => return Some(Origin::Inside),
+                Ok(symbol::ENTER) => is_traced = true,
+                _ => {}
+            }
         }
-        // Those whose `main` was not captured would take the server's start for their own.
-        let is_traced = defines(symbol::ENTER);
         let mut imports = object.dynamic_symbols();
         let asks = imports.any(|found| found.is_undefined() && found.name() == Ok(START_UP));
-        let is_possible = asks && is_ours && !is_traced && preloaded().is_some();
+        let is_for_us = object.architecture() == Architecture::X86_64 && object.is_64();
+        // Traced programs whose `main` was not captured would take the server's start for their own.
+        let is_possible = asks && is_ours && is_for_us && !is_traced && preloaded().is_some();
         is_possible.then_some(Origin::Preloaded)
     }
 
@@ -77,11 +80,16 @@ impl Origin {
 /// What the C start-up code calls, and the preloaded server is found by.
 const START_UP: &str = "__libc_start_main";
 
-/// The shared object that serves; `None` if it could not be unpacked.
+/// The shared object that serves; `None` if it could not be unpacked, or not to where the dynamic linker can be told of it.
 pub(super) fn preloaded() -> Option<&'static Path> {
     static PATH: OnceLock<Option<PathBuf>> = OnceLock::new();
-    PATH.get_or_init(|| Some(Bundle::unpack().ok()?.server()))
-        .as_deref()
+    let find = || {
+        let path = Bundle::unpack().ok()?.server();
+        let text = path.as_os_str().as_bytes();
+        let is_one_word = !text.iter().any(|byte| matches!(byte, b' ' | b':'));
+        is_one_word.then_some(path)
+    };
+    PATH.get_or_init(find).as_deref()
 }
 
 /// A program that waits for requests.
@@ -90,6 +98,8 @@ pub(super) struct Server {
     pub socket: UnixStream,
     /// The shared memory that it was started with.
     shared: Vec<(u64, u64)>,
+    /// What was read before it was ready.
+    read: Vec<Variable>,
 }
 
 /// What is served, and how.
@@ -98,7 +108,7 @@ pub(super) struct Start<'s> {
     pub program: &'s Path,
     pub directory: &'s Path,
     pub argv0: &'s OsStr,
-    pub environment: &'s [(OsString, OsString)],
+    pub environment: &'s [Variable],
     /// What the first run will have. Counters are attached once, before `main`: a preloaded server
     /// serves runs that have the same.
     pub shared: &'s [Shared<'s>],
@@ -164,7 +174,12 @@ impl Server {
         wire::send_request(&init.socket, &message.request, &message.body, &descriptors)
             .map_err(system("talk to the sandbox"))?;
         drop((other, writer, output));
-        let server = Server { socket, shared };
+        let read = environment::read_at_start(start.environment);
+        let server = Server {
+            socket,
+            shared,
+            read: read.cloned().collect(),
+        };
         let until = Instant::now() + START;
         let mut has_news = false;
         while !has_news && is_wanted() && Instant::now() < until {
@@ -181,8 +196,11 @@ impl Server {
         Ok(None)
     }
 
-    /// Whether runs with this shared memory can be asked for.
-    pub fn fits(&self, origin: Origin, shared: &[Shared<'_>]) -> bool {
+    /// Whether runs with this environment and shared memory can be asked for.
+    pub fn fits(&self, origin: Origin, environment: &[Variable], shared: &[Shared<'_>]) -> bool {
+        if !environment::read_at_start(environment).eq(&self.read) {
+            return false;
+        }
         origin == Origin::Inside
             || shared
                 .iter()

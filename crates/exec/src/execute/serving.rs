@@ -12,14 +12,18 @@ use crate::shared::Shared;
 
 /// After so many servers were lost, none is started any more.
 const MAX_LOST: u32 = 3;
+/// A server that has served so many runs has proved its worth: when it is lost, that was the run's doing.
+const ENOUGH_RUNS: u32 = 64;
 
 /// Whether runs come from a server.
 #[derive(Debug)]
 pub(super) enum Serving {
     Allowed {
         origin: Origin,
-        /// So many have been lost.
+        /// So many have been lost, one soon after the other.
         lost: u32,
+        /// Runs of the present one.
+        runs: u32,
         /// Whether a server would have paid off: one that is loaded into a program costs more than one run without.
         is_worth_it: bool,
     },
@@ -30,12 +34,10 @@ impl Serving {
     pub fn of(program: &Path, settings: &Settings) -> Serving {
         let origin = settings.server.then(|| Origin::of(program)).flatten();
         match origin {
-            Some(Origin::Preloaded) if environment::speaks_to_the_linker(&settings.environment) => {
-                Serving::Never
-            }
             Some(origin) => Serving::Allowed {
                 origin,
                 lost: 0,
+                runs: 0,
                 is_worth_it: origin == Origin::Inside,
             },
             None => Serving::Never,
@@ -66,13 +68,12 @@ impl Executor {
         if !std::mem::replace(is_worth_it, true) {
             return Ok(None);
         }
-        // Its libraries and sanitizers read theirs when the server started.
-        if environment::is_read_at_start(&job.scenario.env) {
+        if environment::is_in_the_way(&job.environment) {
             return Ok(None);
         }
         let message = self.message(job, origin.spacing())?;
         if let Some(server) = self.cell.as_ref().and_then(|cell| cell.server.as_ref())
-            && !server.fits(origin, job.shared)
+            && !server.fits(origin, &job.environment, job.shared)
         {
             self.end_server();
         }
@@ -84,7 +85,7 @@ impl Executor {
                 program: &self.program,
                 directory: self.place.work(),
                 argv0: &self.settings.argv0,
-                environment: &environment::fixed(&self.settings.environment),
+                environment: &environment::of_server(&self.settings.environment, &job.environment),
                 shared: job.shared,
             };
             let is_wanted = || !job.bounds.is_interrupted();
@@ -104,9 +105,14 @@ impl Executor {
             scenario: job.scenario,
             shared: job.shared,
         };
-        match run.watch(&job.bounds, &mut cell.sockets) {
+        match run.watch(&job.bounds, &mut cell.sockets, &mut cell.kept) {
             Ok(finished) => match finished.failed {
-                None => Ok(Some(outcome(finished))),
+                None => {
+                    if let Serving::Allowed { runs, .. } = &mut self.serving {
+                        *runs += 1;
+                    }
+                    Ok(Some(outcome(finished)))
+                }
                 // Started anew it may go better, and will else say why.
                 Some(_) => self.lose_server(job.shared, &before).map(|()| None),
             },
@@ -122,8 +128,9 @@ impl Executor {
         before: &[Option<Snapshot>],
     ) -> Result<(), ExecuteError> {
         self.end_server();
-        if let Serving::Allowed { lost, .. } = &mut self.serving {
-            *lost += 1;
+        if let Serving::Allowed { lost, runs, .. } = &mut self.serving {
+            *lost = if *runs < ENOUGH_RUNS { *lost + 1 } else { 1 };
+            *runs = 0;
             if *lost == MAX_LOST {
                 self.serving = Serving::Never;
             }

@@ -11,9 +11,10 @@ use parallax_abi::serve::{Answer, Reply, Step};
 
 use super::ExecuteError;
 use super::files::OutputTo;
+use super::pipes::Kept;
 use super::request::Message;
-use crate::run::output::{Collector, wait};
-use crate::run::{Captured, End, Output, RunError, memory, processes};
+use crate::run::output::wait;
+use crate::run::{Captured, End, RunError, memory, processes};
 use crate::wire;
 use parallax_scenario::Sink;
 
@@ -91,38 +92,39 @@ pub(super) fn watch(
     streams: &Streams<'_>,
     shared: &[BorrowedFd<'_>],
     bounds: &Bounds,
+    kept: &mut Kept,
 ) -> Result<Finished, WatchError> {
     let system = |what| move |source| RunError::System { what, source };
     // How much more somebody writes until the end comes is chance.
     let most = bounds.written.map_or(usize::MAX, |most| most as usize);
     let limit = bounds.output.min(most);
-    let (mut collector, stdout, stderr) =
-        Collector::new(Output::Capture { limit }).map_err(system("create a pipe"))?;
-    let (Some(stdout), Some(stderr)) = (stdout, stderr) else {
-        unreachable!("output is captured");
-    };
-    let mut outputs = [stdout, stderr];
+    let mut pipes = kept.pipes(limit).map_err(system("create a pipe"))?;
+    let mut full = None;
     for (number, sink) in streams.sinks.into_iter().enumerate() {
         match sink {
             // Whether a stream is closed is the request's to say.
             Sink::Read | Sink::Closed | Sink::File(_) => {}
             Sink::Full => {
-                let full = File::options().write(true).open("/dev/full");
-                outputs[number] = full.map_err(system("open /dev/full"))?.into();
+                let device = File::options().write(true).open("/dev/full");
+                full = Some(device.map_err(system("open /dev/full"))?);
             }
-            Sink::Broken => collector.stop_reading(number),
+            Sink::Broken => pipes.collector.stop_reading(number),
         }
     }
     let mut descriptors = vec![streams.stdin];
-    for (file, pipe) in streams.files.iter().zip(&outputs) {
-        let file = file.as_ref().map(OutputTo::descriptor);
-        descriptors.push(file.unwrap_or(pipe.as_fd()));
+    for (number, file) in streams.files.iter().enumerate() {
+        let full = full
+            .as_ref()
+            .filter(|_| *streams.sinks[number] == Sink::Full);
+        let other = full.map(AsFd::as_fd);
+        let other = other.or(file.as_ref().map(OutputTo::descriptor));
+        descriptors.push(other.unwrap_or(pipes.writer(number)));
     }
     descriptors.extend_from_slice(shared);
     let started = Instant::now();
     wire::send_request(socket, &message.request, &message.body, &descriptors)
         .map_err(|_| WatchError::Lost("nobody takes requests"))?;
-    drop(outputs);
+    let collector = &mut pipes.collector;
     let mut ended_by_us: Option<(End, Instant)> = None;
     let over = started + bounds.timeout;
     let mut next_look = started + INTERVAL;
@@ -163,8 +165,7 @@ pub(super) fn watch(
             continue;
         }
         let time = deadline.min(next_look) - now;
-        let collector = is_eager.then_some(&mut collector);
-        if wait(socket.as_fd(), collector, time)? {
+        if wait(socket.as_fd(), is_eager.then_some(&mut *collector), time)? {
             let (reply, _) = wire::receive_reply(socket)
                 .map_err(|_| WatchError::Lost("its first process has ended"))?;
             if reply.answer == Answer::Ended as u32 {
@@ -174,7 +175,10 @@ pub(super) fn watch(
         }
     };
     let duration = started.elapsed();
-    let (mut stdout, mut stderr) = collector.finish();
+    let [mut stdout, mut stderr] = collector.take();
+    if ended_by_us.is_none() {
+        kept.give_back(pipes);
+    }
     for (file, captured) in streams.files.iter().zip([&mut stdout, &mut stderr]) {
         if let Some(file) = file {
             *captured = file.written(limit).map_err(system("read output"))?;

@@ -112,6 +112,30 @@ impl Collector {
         streams.map(|stream| stream.captured.total).sum()
     }
 
+    /// What was captured of standard output and standard error, so that something else can be: both ends of the pipes stay.
+    pub fn take(&mut self) -> [Captured; 2] {
+        self.read_available();
+        let mut streams = self.streams.iter_mut();
+        [(); 2].map(|()| {
+            let stream = streams.next();
+            stream.map_or_else(Captured::default, |stream| {
+                std::mem::take(&mut stream.captured)
+            })
+        })
+    }
+
+    /// How much of each stream is kept from now on.
+    pub fn keep(&mut self, limit: usize) {
+        for stream in &mut self.streams {
+            stream.limit = limit;
+        }
+    }
+
+    /// Whether both streams are still read.
+    pub fn is_reading(&self) -> bool {
+        self.streams.iter().all(|stream| stream.reader.is_some())
+    }
+
     /// What was captured of standard output and standard error.
     pub fn finish(&mut self) -> (Captured, Captured) {
         self.read_available();

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
 use std::ptr;
 
 use parallax_abi::{cover, serve, trace};
@@ -208,8 +209,36 @@ pub(crate) fn memory_file(bytes: &[u8]) -> io::Result<OwnedFd> {
     let mut file = new_memory_file(c"stdin")?;
     file.write_all(bytes)?;
     file.seek(SeekFrom::Start(0))?;
-    // Opened anew for reading only: a program that writes to its standard input must fail as usual.
-    open(format!("/proc/self/fd/{}", file.as_raw_fd())).or_else(|_| Ok(file.into()))
+    reopened(&file).or_else(|_| Ok(file.into()))
+}
+
+/// A file in memory that is given to one program after the other.
+#[derive(Debug, Default)]
+pub(crate) struct KeptFile(Option<File>);
+
+impl KeptFile {
+    /// As [`memory_file`]. Nobody may have the last one any more.
+    pub fn holding(&mut self, bytes: &[u8]) -> io::Result<OwnedFd> {
+        let again = || {
+            let file = self.0.as_ref()?;
+            file.write_all_at(bytes, 0).ok()?;
+            file.set_len(bytes.len() as u64).ok()?;
+            reopened(file).ok()
+        };
+        if let Some(descriptor) = again() {
+            return Ok(descriptor);
+        }
+        let file = new_memory_file(c"stdin")?;
+        file.write_all_at(bytes, 0)?;
+        let descriptor = reopened(&file)?;
+        self.0 = Some(file);
+        Ok(descriptor)
+    }
+}
+
+/// Opened anew for reading only: a program that writes to its standard input must fail as usual.
+fn reopened(file: &File) -> io::Result<OwnedFd> {
+    open(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
 /// A pipe that holds these bytes and nothing after them; `None` if they are more than a pipe can hold.

@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 pub(crate) use init::Init;
-pub(crate) use mounts::{PRIVATE, Private, WORK};
+pub(crate) use mounts::{PRIVATE, Private, WORK, WORK_MODE};
 pub(crate) use place::Place;
 
 use crate::temporary::Temporary;

@@ -22,6 +22,7 @@ const MOUNT_ATTR_NODEV: u64 = 4;
 
 /// The directory of the file system in memory that becomes the working directory.
 pub(crate) const WORK: &CStr = c"work";
+pub(crate) const WORK_MODE: libc::mode_t = 0o755;
 const DEV: &CStr = c"dev";
 
 /// A directory for temporary files.
@@ -29,7 +30,7 @@ pub(crate) struct Private {
     pub path: &'static CStr,
     /// The directory of the file system in memory that takes its place.
     pub name: &'static CStr,
-    mode: libc::mode_t,
+    pub mode: libc::mode_t,
 }
 
 pub(crate) const PRIVATE: [Private; 4] = [
@@ -134,8 +135,12 @@ pub(super) unsafe fn build(place: &Place, pids: &CStr) -> Result<Built, Failure>
 
         move_tree(dev, c"/dev").map_err(|e| ("replace /dev", e))?;
         for ((device, _), tree) in DEVICES.iter().zip(devices) {
-            // A device that the machine lacks is lacking here.
-            let _ = move_tree(tree, device);
+            // A device that the machine lacks is lacking here. Read-only means that nobody changes its permissions, which are the
+            // machine's; what is written to it goes to the device all the same.
+            if move_tree(tree, device).is_ok() {
+                let done = set_attributes(device, MOUNT_ATTR_RDONLY, false);
+                done.map_err(|e| ("replace /dev", e))?;
+            }
         }
         for (private, tree) in PRIVATE.iter().zip(temporary) {
             let _ = move_tree(tree, private.path);
@@ -180,7 +185,7 @@ unsafe fn memory(place: &Place) -> Result<RawFd, Failure> {
             let made = libc::mkdirat(memory, name.as_ptr(), mode);
             done("make a directory in memory", made.into()).map(drop)
         };
-        make(WORK, 0o755)?;
+        make(WORK, WORK_MODE)?;
         make(DEV, 0o755)?;
         make(c"dev/shm", 0o1777)?;
         for private in &PRIVATE {

@@ -7,7 +7,7 @@ mod import;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use parallax_exec::execute::{Executor, Settings};
+use parallax_exec::execute::{Executor, RunOptions, Settings};
 use parallax_exec::finding;
 use parallax_scenario::{Bytes, Recorded, Scenario};
 use parallax_store::Store;
@@ -73,7 +73,9 @@ impl Runner {
     }
 
     fn record(&mut self, scenario: Scenario, test: Option<String>) -> Result<Recorded, Failure> {
-        let outcome = self.executor.run(&scenario, &[])?;
+        // What others are compared with is seen in a fresh process.
+        let fresh = RunOptions::FRESH;
+        let outcome = self.executor.run_with(&scenario, &[], fresh)?;
         let mut notes = Vec::new();
         if outcome.stdout.truncated() || outcome.stderr.truncated() {
             notes.push("only the beginning of the output was kept".to_owned());
