@@ -12,9 +12,7 @@ use parallax_search::archive::Archive;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::correspond::Correspondence;
 use parallax_search::diverge::walk::Both;
-use parallax_search::diverge::{
-    Natives, Observer, Prepared, Progress, Versions as Sites, diverge,
-};
+use parallax_search::diverge::{Natives, Observer, Prepared, Progress, Versions as Sites, diverge};
 
 use super::{Options, progress_line};
 use crate::failure::Failure;
