@@ -63,11 +63,6 @@ impl<K: Eq + Hash> Known<K> {
         });
         is_new
     }
-
-    pub fn len(&self) -> usize {
-        let known = self.since.read().unwrap_or_else(|error| error.into_inner());
-        known.len()
-    }
 }
 
 /// Index of an entry.

@@ -9,7 +9,7 @@ impl Random {
         Random(mix(seed ^ 0x7061_7261_6c6c_6178))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.0)
     }
@@ -18,7 +18,7 @@ impl Random {
     pub fn below(&mut self, bound: usize) -> usize {
         match bound {
             0 => 0,
-            _ => (self.next() % bound as u64) as usize,
+            _ => (self.word() % bound as u64) as usize,
         }
     }
 
@@ -28,7 +28,7 @@ impl Random {
     }
 
     pub fn byte(&mut self) -> u8 {
-        self.next() as u8
+        self.word() as u8
     }
 
     /// One of them.
@@ -52,7 +52,7 @@ mod tests {
     fn the_same_seed_gives_the_same_numbers_and_another_gives_others() {
         let list = |seed: u64| {
             let mut random = Random::new(seed);
-            (0..8).map(|_| random.next()).collect::<Vec<_>>()
+            (0..8).map(|_| random.word()).collect::<Vec<_>>()
         };
         assert_eq!(list(1), list(1));
         assert_ne!(list(1), list(2));

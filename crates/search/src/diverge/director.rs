@@ -84,7 +84,7 @@ pub(super) struct Task<'d> {
 
 enum What {
     Try(Vec<Attempt>),
-    Judge(Suspect),
+    Judge(Box<Suspect>),
     Step { phase: Phase, feed: Vec<Given> },
 }
 
@@ -142,7 +142,7 @@ pub(super) fn work<'d>(slot: &mut Slot<'d>, task: Task<'d>) -> Done {
         }
         What::Judge(suspect) => {
             let comparer = comparer(slot, &task.prepared, task.options, shared);
-            let result = judge_suspect(comparer, shared, task.moment, suspect, &mut done);
+            let result = judge_suspect(comparer, shared, task.moment, *suspect, &mut done);
             done.error = result.err();
         }
         What::Step { phase, feed } => match comparer(slot, &task.prepared, task.options, shared) {
@@ -463,7 +463,7 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
     /// The next input that is to be looked at closer.
     fn look_closer(&mut self) -> Next<Task<'d>> {
         match self.suspects.pop_first() {
-            Some((_, suspect)) => Next::Task(self.task(JUDGE, What::Judge(suspect))),
+            Some((_, suspect)) => Next::Task(self.task(JUDGE, What::Judge(Box::new(suspect)))),
             None => Next::Wait,
         }
     }
@@ -794,7 +794,7 @@ impl<'d> Director for Searching<'d, '_, '_> {
         let what = match lane {
             lane if lane < JUDGE => self.propose(lane),
             JUDGE => match self.suspects.pop_first() {
-                Some((_, suspect)) => What::Judge(suspect),
+                Some((_, suspect)) => What::Judge(Box::new(suspect)),
                 None => What::Try(Vec::new()),
             },
             lane => {
