@@ -198,6 +198,9 @@ pub mod symbol {
     pub const MODEL_PREFIX: &str = "__plx_m_";
     /// Where the debug information of models says that they come from.
     pub const MODEL_SOURCES: &str = "parallax/runtime/models/";
+    /// In the variant with sanitizers: gives each argument a block of its own. A constructor, which a run server calls again for every
+    /// run.
+    pub const OWN_ARGUMENTS: &str = "__plx_own_arguments";
     /// C string: path of the plain program, run instead when tracing is impossible.
     pub const PLAIN_PATH: &str = "__plx_plain_path";
     /// `unsigned`: not 0 while accesses through concrete addresses are events.

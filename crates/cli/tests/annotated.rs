@@ -31,6 +31,9 @@ fn pattern(body: &str, start: &[u8], differs: &dyn Fn(i32, i32) -> bool) -> Valu
         "--no-sanitizers",
         "--runs",
         "80",
+        // What the solver makes of the annotations is tested.
+        "--without",
+        "words,world,data,numbers,mutate",
         "--stdin",
         "input",
     ];

@@ -40,6 +40,11 @@ static SOCKET: AtomicI32 = AtomicI32::new(-1);
 static HAS_COUNTERS: AtomicBool = AtomicBool::new(false);
 /// Where `dlsym` looks: in what was loaded after this.
 const NEXT: *mut c_void = -1isize as *mut c_void;
+/// Likewise: in everything.
+const EVERYWHERE: *mut c_void = core::ptr::null_mut();
+/// See [`symbol::OWN_ARGUMENTS`].
+const OWN_ARGUMENTS: &CStr = c"__plx_own_arguments";
+type Bounds = unsafe extern "C" fn(i32, Strings);
 
 /// What is meant for this process alone, and not for programs that constructors execute. That this is a server, coverage
 /// counters must still be able to see.
@@ -118,6 +123,12 @@ unsafe extern "C" fn begin(arguments: *mut Arguments) -> *mut c_void {
         // libc remembers this list, too, and takes the program's name from it.
         if !own.is_null() && !(*own).is_null() && given.argc > 0 {
             *own = *given.argv;
+        }
+        // Constructors have run for the server's arguments, not for these.
+        let bounds = dlsym(EVERYWHERE, OWN_ARGUMENTS.as_ptr());
+        if !bounds.is_null() {
+            let bounds: Bounds = core::mem::transmute(bounds);
+            bounds(given.argc, given.argv);
         }
     }
     MAIN.load(Relaxed)

@@ -145,7 +145,6 @@ pub fn compare_natively(
     };
     let shape = Shape::Bounded(Bounds::default());
     let mut searched = asked.searched(&subject.paths.new, budget, all, shape, Vec::new());
-    searched.only_given = true;
     searched.explore.settings.readable.extend(pair.folders());
     let natives = Natives {
         old: subject.paths.old.clone(),

@@ -69,7 +69,6 @@ impl Options {
         let settings = self.setup.compared(program);
         Searched {
             seeds,
-            only_given: false,
             without: self.without.clone(),
             explore: self.setup.options(budget, shape, symbolic, settings),
         }

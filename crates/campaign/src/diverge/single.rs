@@ -60,7 +60,6 @@ pub fn run(options: &Options, names: &Versions<'_>, start: Start) -> Result<Answ
         let making = scope.spawn(|| {
             let made = Ready::new(setup, names);
             let made = made.map(|made| ready.get_or_init(|| made));
-            state.has_failed.store(made.is_err(), Ordering::Relaxed);
             let prepared = made.as_ref().ok();
             let _ = preparation.set(prepared.map(|ready| ready.prepared(&searched.seeds)));
             state.is_prepared.store(true, Ordering::Relaxed);
@@ -172,7 +171,6 @@ impl Ready {
 #[derive(Default)]
 struct State {
     is_prepared: AtomicBool,
-    has_failed: AtomicBool,
 }
 
 struct Watching<'s> {
@@ -195,6 +193,6 @@ impl Observer for Watching<'_> {
     }
 
     fn stop(&self) -> bool {
-        self.watcher.is_over() || self.state.has_failed.load(Ordering::Relaxed)
+        self.watcher.is_over()
     }
 }

@@ -137,6 +137,10 @@ impl Link<'_> {
                     words
                         .words
                         .push(support::sanitizer_support(self.options)?.into());
+                    words.linker(&format!(
+                        "--export-dynamic-symbol={}",
+                        entry::symbol::OWN_ARGUMENTS
+                    ));
                 }
             }
             Variant::Covered if shared => {}

@@ -104,14 +104,15 @@ pub fn sanitizer_support(options: &Options<'_>) -> Result<PathBuf, DeriveError> 
         const char *__ubsan_default_options(void) {\n\
             return \"halt_on_error=0:print_stacktrace=1\";\n\
         }\n";
-    c_text(&format!("{text}{OWN_ARGUMENTS}"), options)
+    let own = OWN_ARGUMENTS.replace("own_arguments", symbol::OWN_ARGUMENTS);
+    c_text(&format!("{text}{own}"), options)
 }
 
 /// The kernel lays arguments one behind the other on the stack, where a read beyond the end of one finds the next and
 /// nothing is noticed. Each in a block of its own, it is. The name is left alone: programs compare it.
 const OWN_ARGUMENTS: &str = "\
     void *malloc(unsigned long);\n\
-    __attribute__((constructor)) static void own_arguments(int count, char **arguments) {\n\
+    __attribute__((constructor, visibility(\"default\"))) void own_arguments(int count, char **arguments) {\n\
         for (int i = 1; i < count; i++) {\n\
             unsigned long size = 0;\n\
             while (arguments[i][size++])\n\

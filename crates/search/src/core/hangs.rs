@@ -46,6 +46,11 @@ impl Hangs {
         }
     }
 
+    /// Time of runs that had to be ended.
+    pub fn time(&self) -> Duration {
+        self.hanging
+    }
+
     /// Whether an input should be left out.
     pub fn avoids(&mut self, scenario: &Scenario, kind: u64) -> bool {
         if self.hanging.as_secs_f64() <= self.all.as_secs_f64() * SHARE {

@@ -92,6 +92,12 @@ impl Point {
         });
     }
 
+    /// Nothing of it can be run: there is nothing left to do.
+    pub fn close(&mut self) {
+        self.queue.clear();
+        self.held = None;
+    }
+
     pub fn is_open(&self) -> bool {
         !self.queue.is_empty()
     }

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parallax_exec::cpu;
 use parallax_scenario::Scenario;
@@ -53,6 +54,8 @@ pub(super) struct Comparer<'d> {
     pub changed: HashSet<String>,
     /// What of the rest is known: everything up to this moment.
     pub moment: u64,
+    /// How long a native run may take.
+    pub limit: Duration,
     /// Inputs that it made itself.
     own: FxHashSet<InputId>,
     own_paths: FxHashSet<(u64, u64)>,
@@ -107,6 +110,7 @@ impl<'d> Comparer<'d> {
             equals: Equals::default(),
             changed: correspondence.changed.iter().cloned().collect(),
             moment: 0,
+            limit: options.explore.settings.timeout,
             own: FxHashSet::default(),
             own_paths: FxHashSet::default(),
             given: VecDeque::new(),
@@ -165,7 +169,13 @@ impl<'d> Comparer<'d> {
                 let open = self.points.iter().enumerate();
                 let open = open.filter(|(_, point)| point.is_open());
                 match open.min_by_key(|(at, point)| (point.runs, *at)) {
-                    Some((at, _)) => self.explore(at),
+                    Some((at, _)) => {
+                        let explored = self.explore(at);
+                        if explored.is_err() {
+                            self.points[at].close();
+                        }
+                        explored
+                    }
                     None => Ok(()),
                 }
             }
@@ -221,6 +231,11 @@ impl<'d> Comparer<'d> {
         phase: Phase,
         asked: Option<Place>,
     ) -> Result<Option<(Pair, Lockstep, Walk)>, DivergeError> {
+        let (differs, hung) = self.observe(&scenario, seed);
+        // A trace of what does not end would take its full time, twice.
+        if hung {
+            return Ok(None);
+        }
         let pair = self.trace(scenario)?;
         let Both { old, new } = &pair.runs;
         let losses = [old, new].map(|run| loss_names(run, MOST_DECISIONS));
@@ -237,7 +252,6 @@ impl<'d> Comparer<'d> {
         self.counts.left_out += walk.left_out as u64;
         let parted = walk.parting.map(|parting| parting.place);
         let place = parted.or(asked).or_else(|| lockstep.differing(&walk));
-        let differs = self.observe(&pair.scenario, seed);
         if phase != Phase::Common || walk.parting.is_some() || differs {
             let parted = walk.parting.is_some();
             self.judge(&pair.scenario, seed, differs, place, parted, phase)?;
@@ -250,13 +264,13 @@ impl<'d> Comparer<'d> {
         Ok(Some((pair, lockstep, walk)))
     }
 
-    /// Runs an input on the native builds, as every input is; whether the versions differ.
-    fn observe(&mut self, scenario: &Scenario, seed: &Arc<Scenario>) -> bool {
-        let limit = self.options.explore.settings.timeout;
-        let tried = observe(self.shared, Attempt::new(scenario.clone(), seed, limit));
-        let differs = tried.differs;
+    /// Runs an input on the native builds, as every input is; whether the versions differ, and whether one did not end.
+    fn observe(&mut self, scenario: &Scenario, seed: &Arc<Scenario>) -> (bool, bool) {
+        let attempt = Attempt::new(scenario.clone(), seed, self.limit);
+        let tried = observe(self.shared, attempt);
+        let seen = (tried.differs, tried.hung);
         self.tried.push(tried);
-        differs
+        seen
     }
 
     fn is_new_path(&mut self, paths: (u64, u64)) -> bool {
@@ -304,12 +318,15 @@ impl<'d> Comparer<'d> {
             let Some(scenario) = scenario.filter(|one| self.is_new(one)) else {
                 continue;
             };
+            let point = &self.points[at];
+            let (place, seed) = (point.place, Arc::clone(&point.seed));
+            let (differs, hung) = self.observe(&scenario, &seed);
+            if hung {
+                continue;
+            }
             let (_, traced) = self.workers.new.trace(&scenario)?;
             self.counts.runs += 1;
             let scenario = with_objects(scenario, &traced.trace);
-            let point = &self.points[at];
-            let (place, seed) = (point.place, Arc::clone(&point.seed));
-            let differs = self.observe(&scenario, &seed);
             self.judge(&scenario, &seed, differs, Some(place), true, Phase::Bounded)?;
             if self.is_new_path((0, traced.exact_path())) {
                 self.points[at].add(scenario, traced, turn.from);

@@ -40,6 +40,8 @@ const QUIET: u64 = 512;
 /// Inputs that wait to be looked at closer, and to be traced by one slot.
 const MOST_SUSPECTS: usize = 4096;
 const MOST_FED: usize = 64;
+/// Inputs whose differences look alike that are looked at closer, whatever their size.
+const MOST_ALIKE: u32 = 24;
 /// Runs in a row that failed for our own reasons after which it is no use to go on.
 const MOST_FAILED: u64 = 32;
 
@@ -79,6 +81,8 @@ pub(super) struct Task<'d> {
     shared: &'d Shared,
     options: &'d Options,
     prepared: Option<&'d Prepared<'d>>,
+    /// How long a native run of an input may take that a solver made.
+    limit: Duration,
     what: What,
 }
 
@@ -148,6 +152,7 @@ pub(super) fn work<'d>(slot: &mut Slot<'d>, task: Task<'d>) -> Done {
         What::Step { phase, feed } => match comparer(slot, &task.prepared, task.options, shared) {
             Ok(Some(comparer)) => {
                 comparer.moment = task.moment;
+                comparer.limit = task.limit;
                 comparer.given.extend(feed);
                 done.error = comparer.step(phase).err();
                 done.take(comparer);
@@ -240,12 +245,14 @@ pub(super) struct Searching<'d, 'v, 'o> {
     schedule: Schedule,
     random: Random,
     hangs: Hangs,
+    /// The longest run of a given input.
+    slowest: Duration,
     /// Given inputs that have not been run, and all of them.
     waiting: VecDeque<usize>,
     seeds: Vec<Arc<Scenario>>,
     suspects: BTreeMap<Rank, Suspect>,
-    /// How often differences were seen.
-    differences: HashMap<u64, u32>,
+    /// How often differences were seen, and the size of the smallest input.
+    differences: HashMap<u64, (u32, usize)>,
     /// Inputs to be traced, by slot, and what is left to do there.
     feed: Vec<VecDeque<Given>>,
     states: Vec<State>,
@@ -308,6 +315,7 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
             schedule: Schedule::new(LANES),
             random: Random::new(options.explore.seed),
             hangs: Hangs::default(),
+            slowest: Duration::ZERO,
             waiting: (0..seeds.len()).collect(),
             seeds,
             suspects: BTreeMap::new(),
@@ -369,6 +377,7 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
             shared: self.shared,
             options: self.options,
             prepared: self.prepared,
+            limit: Attempt::limit(self.slowest, self.options.explore.settings.timeout),
             what,
         };
         self.issued += 1;
@@ -500,16 +509,24 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
             (false, false) => USUAL,
         };
         self.hangs.note(&attempt.scenario, attempt.kind, time, hung);
+        if is_given && !hung {
+            self.slowest = self.slowest.max(time);
+        }
         let mut is_new = self.corpus.cover(0, &counters.old);
         is_new |= self.corpus.cover(1, &counters.new);
         let is_new_end = self.corpus.end(ends);
         if differs {
-            let seen = self.differences.entry(difference).or_default();
-            let is_first = *seen == 0;
+            let size = size(&attempt.scenario);
+            let (seen, smallest) = self.differences.entry(difference).or_insert((0, size));
+            let rank = *seen;
             *seen += 1;
-            let rank = *seen - 1;
-            self.suspect(rank, &attempt, lane, true);
-            is_new |= is_first;
+            is_new |= rank == 0;
+            // Of many that look alike some are looked at, and those that are smaller.
+            let is_smaller = size < *smallest;
+            *smallest = size.min(*smallest);
+            if rank < MOST_ALIKE || is_smaller {
+                self.suspect(rank, &attempt, lane, true);
+            }
         } else if is_new && self.has_sanitizers() {
             self.suspect(1, &attempt, lane, false);
         }
@@ -696,8 +713,9 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
         })
     }
 
-    pub fn avoided(&self) -> u64 {
-        self.hangs.avoided
+    /// Inputs that were left out because they would not end, and the time of those that did not.
+    pub fn hangs(&self) -> (u64, Duration) {
+        (self.hangs.avoided, self.hangs.time())
     }
 
     pub fn spent(&self, lane: usize) -> (f64, u64) {
@@ -755,6 +773,10 @@ impl<'d> Director for Searching<'d, '_, '_> {
             return Next::Done;
         }
         self.look_for_preparation();
+        // Without a clock, what comes when must not depend on how fast variants are made.
+        if self.is_preparing() && !self.shared.budget.is_timed() {
+            return Next::Wait;
+        }
         if let Some(given) = self.given() {
             return Next::Task(self.task(MUTATE, given));
         }
@@ -764,15 +786,12 @@ impl<'d> Director for Searching<'d, '_, '_> {
         if first.is_some_and(|(rank, _)| is_urgent(rank)) {
             return self.look_closer();
         }
-        if self.options.only_given {
+        // Nothing comes that could make more of them.
+        if matches!(self.preparation.get(), Some(None)) {
             return match under_way > 0 || !self.suspects.is_empty() {
                 true => self.look_closer(),
                 false => Next::Done,
             };
-        }
-        // Without a clock, what comes when must not depend on how fast variants are made.
-        if self.is_preparing() && !self.shared.budget.is_timed() {
-            return Next::Wait;
         }
         if self.is_exhausted() {
             return match under_way > 0 || self.is_preparing() {

@@ -71,7 +71,7 @@ impl Searching<'_, '_, '_> {
         }
         let changed = self.changed();
         let ended = self.ended();
-        let avoided = self.avoided();
+        let (avoided, hanging) = self.hangs();
         let counts = self.counts;
         Ok(Summary {
             ended,
@@ -86,6 +86,7 @@ impl Searching<'_, '_, '_> {
             inputs: counts.inputs,
             yields,
             avoided,
+            hanging,
             runs: counts.runs,
             executions: executions + 2 * counts.inputs,
             queries,

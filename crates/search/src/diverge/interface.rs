@@ -14,8 +14,6 @@ use parallax_scenario::Scenario;
 pub struct Options {
     /// Scenarios to start from.
     pub seeds: Vec<Scenario>,
-    /// Whether only these are run natively and judged, and nothing is made of them.
-    pub only_given: bool,
     /// Kinds of work that are left out.
     pub without: Vec<Phase>,
     /// Everything that an exploration is given, too; its budget is that of the whole comparison.

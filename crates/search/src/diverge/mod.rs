@@ -81,7 +81,7 @@ pub struct Prepared<'v> {
     pub vocabulary: Vocabulary,
 }
 
-/// Prepared by somebody else: `None` in it says that nothing comes, and the search goes on without.
+/// Prepared by somebody else: `None` in it says that nothing comes; then given inputs are compared natively, and that is all.
 pub type Preparation<'v> = OnceLock<Option<Prepared<'v>>>;
 
 /// Compares two versions until the budget is used up or nothing is left to try.

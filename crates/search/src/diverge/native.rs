@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use parallax_exec::compare::{Difference, Window, compare};
+use parallax_exec::compare::{Difference, Window, compare, end_in_words};
 use parallax_exec::coverage::Counter;
 use parallax_exec::execute::Settings;
 use parallax_scenario::Scenario;
@@ -12,7 +12,7 @@ use parallax_scenario::Scenario;
 use super::Prepared;
 use super::clusters::key;
 use super::interface::{DivergeError, Natives, Options, Phase};
-use super::triage::{Class, Courts, Shown, words_of};
+use super::triage::{Class, Courts, Shown, ends_of, words_of};
 use super::walk::{Both, Place, Version};
 use crate::core::budget::Budget;
 use crate::core::corpus::{InputId, Known};
@@ -176,7 +176,11 @@ pub(super) fn observe(shared: &Shared, attempt: Attempt) -> Tried {
         Ok(Both { old, new }) => {
             tried.hung = old.is_hung() || new.is_hung();
             tried.time = old.outcome.duration.max(new.outcome.duration);
-            tried.ends = hashed((old.outcome.end, new.outcome.end));
+            tried.ends = hashed(
+                [&old, &new]
+                    .map(|run| end_in_words(&run.ending))
+                    .map(|end| ends_of(&end, "")),
+            );
             let is_cut = old.is_interrupted() || new.is_interrupted();
             if !is_cut && !old.is_like(&new, Window::since(WINDOW)) {
                 tried.differs = true;
@@ -207,7 +211,7 @@ fn run_both(shared: &Shared, attempt: &Attempt) -> Result<Both<Observed>, Diverg
 fn difference(old: &Observed, new: &Observed) -> u64 {
     let differences = compare(old.side(), new.side(), Window::since(WINDOW));
     let parts = differences.iter().map(|difference| match difference {
-        Difference::End { one, other } => format!("{one} > {other}"),
+        Difference::End { one, other } => ends_of(one, other),
         Difference::Stderr(diff) => format!("stderr {}", words_of(diff)),
         other => other.part(),
     });

@@ -55,6 +55,8 @@ pub struct Summary {
     pub yields: Vec<Yield>,
     /// Inputs that were left out because those like them do not come to an end.
     pub avoided: u64,
+    /// Time of runs that had to be ended.
+    pub hanging: Duration,
     /// Traced runs.
     pub runs: u64,
     /// Runs of any build.
@@ -99,6 +101,7 @@ impl Summary {
             sum.paths += one.paths;
             sum.inputs += one.inputs;
             sum.avoided += one.avoided;
+            sum.hanging += one.hanging;
             for more in one.yields {
                 match sum.yields.iter_mut().find(|known| known.name == more.name) {
                     Some(known) => known.add(&more),

@@ -75,7 +75,7 @@ impl Shown {
         if self.class == Class::Difference {
             for difference in &self.differences {
                 parts.push(match difference {
-                    Difference::End { one, other } => format!("{one} > {other}"),
+                    Difference::End { one, other } => ends_of(one, other),
                     Difference::Stderr(diff) => format!("stderr {}", words_of(diff)),
                     other => other.part(),
                 });
@@ -103,6 +103,15 @@ pub(super) fn words_of(diff: &Diff) -> String {
     let gone = one.difference(other).map(|word| format!("-{word}"));
     let come = other.difference(one).map(|word| format!("+{word}"));
     Vec::from_iter(gone.chain(come)).join(" ")
+}
+
+/// How versions end, in words. Statuses that programs compute are many, and are not told apart.
+pub(super) fn ends_of(one: &str, other: &str) -> String {
+    let plain = |end: &str| match end.strip_prefix("exit ").map(str::parse::<u8>) {
+        Some(Ok(status)) if !matches!(status, 0..=2 | 124..) => "exit many".to_owned(),
+        _ => end.to_owned(),
+    };
+    format!("{} > {}", plain(one), plain(other))
 }
 
 /// A word as it is, if it is one; of anything else, which may be the input's, only what stands between letters and digits.

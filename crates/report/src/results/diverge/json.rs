@@ -63,6 +63,7 @@ pub(super) fn statistics(summary: &Summary, places: &mut PlacesOfBoth<'_>) -> Va
             "executions": summary.executions,
             "yields": yields,
             "avoided": summary.avoided,
+            "hanging_seconds": summary.hanging.as_secs_f64(),
             "divergences": {
                 "given": divergences("given"),
                 "concolic": divergences("concolic"),
