@@ -128,28 +128,6 @@ fn inputs_that_hang_take_a_small_share_of_the_time() {
 }
 
 #[test]
-fn the_same_number_of_runs_finds_the_same_on_any_number_of_threads() {
-    let folder = versions(OPTIONS, &OPTIONS.replace("*p - 32", "*p - 31"));
-    let findings = |jobs: &str| {
-        let (text, _) = folder.expect(
-            1,
-            &[
-                "diverge", "./old", "./new", "--json", "--runs", "80", "--jobs", jobs, "--", "word",
-            ],
-        );
-        let report = document(&text);
-        let all = report["findings"].as_array().unwrap().iter();
-        let inputs: Vec<String> = all.map(|one| one["scenario"].to_string()).collect();
-        (
-            inputs,
-            report["stats"]["inputs"].clone(),
-            report["stats"]["paths"].clone(),
-        )
-    };
-    assert_eq!(findings("1"), findings("2"));
-}
-
-#[test]
 fn an_interrupt_ends_a_comparison_at_once() {
     let folder = versions(HANGS, &HANGS.replace("seventy-seven", "77"));
     // Variants are made, so that the search is what is interrupted.
