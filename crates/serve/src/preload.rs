@@ -38,6 +38,8 @@ static MAIN: AtomicPtr<c_void> = AtomicPtr::new(core::ptr::null_mut());
 static SOCKET: AtomicI32 = AtomicI32::new(-1);
 /// Whether handlers of `fork` are called: coverage counters have one, and need it.
 static HAS_COUNTERS: AtomicBool = AtomicBool::new(false);
+/// Whether the program may be one with sanitizers, which are always given options.
+static HAS_SANITIZERS: AtomicBool = AtomicBool::new(false);
 /// Where `dlsym` looks: in what was loaded after this.
 const NEXT: *mut c_void = -1isize as *mut c_void;
 /// Likewise: in everything.
@@ -83,6 +85,8 @@ unsafe extern "C" fn __libc_start_main(
             SOCKET.store(socket, Relaxed);
             let counters = lookup(envp, cover::ENVIRONMENT);
             HAS_COUNTERS.store(counters.is_some(), Relaxed);
+            let sanitizers = lookup(envp, "ASAN_OPTIONS");
+            HAS_SANITIZERS.store(sanitizers.is_some(), Relaxed);
             MAIN.store(main, Relaxed);
             first = plx_served_main as *mut c_void;
         }
@@ -125,7 +129,11 @@ unsafe extern "C" fn begin(arguments: *mut Arguments) -> *mut c_void {
             *own = *given.argv;
         }
         // Constructors have run for the server's arguments, not for these.
-        let bounds = dlsym(EVERYWHERE, OWN_ARGUMENTS.as_ptr());
+        let bounds = match HAS_SANITIZERS.load(Relaxed) {
+            true => dlsym(EVERYWHERE, OWN_ARGUMENTS.as_ptr()),
+            // What is not found is told of in memory that the program's own allocator gives.
+            false => core::ptr::null_mut(),
+        };
         if !bounds.is_null() {
             let bounds: Bounds = core::mem::transmute(bounds);
             bounds(given.argc, given.argv);
