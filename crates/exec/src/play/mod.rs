@@ -205,5 +205,7 @@ impl Watch<'_> {
                 return;
             }
         }
+        // A server that has ended may have answered just before.
+        while matches!(connection.exchange(&[], Duration::ZERO), Progress::Received) {}
     }
 }
