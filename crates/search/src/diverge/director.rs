@@ -12,15 +12,14 @@ use std::time::{Duration, Instant};
 
 use parallax_scenario::Scenario;
 
-use super::clusters::{Cluster, Clusters, distance, key, size};
-use super::comparer::{Comparer, Counts};
+use super::clusters::Clusters;
 use super::given::Given;
 use super::interface::{Cost, DivergeError, Ended, Observer, Options, Phase, Progress};
-use super::native::{Attempt, Met, Shared, Tried, Verdict, judge, observe};
-use super::triage::Class;
+use super::native::{Attempt, Shared};
+use super::task::{Done, State, Suspect, Task, What};
 use super::walk::Place;
 use super::{Preparation, Prepared, SLOTS};
-use crate::core::corpus::{Corpus, Entry, InputId};
+use crate::core::corpus::{Corpus, InputId};
 use crate::core::hangs::Hangs;
 use crate::core::pipeline::{Director, Next};
 use crate::core::random::Random;
@@ -38,15 +37,15 @@ const FINDING: f64 = 20.0;
 /// Inputs in a row that show nothing new after which mutation has had its chance, if nothing else is left.
 const QUIET: u64 = 512;
 /// Inputs that wait to be looked at closer, and to be traced by one slot.
-const MOST_SUSPECTS: usize = 4096;
-const MOST_FED: usize = 64;
+pub(super) const MOST_SUSPECTS: usize = 4096;
+pub(super) const MOST_FED: usize = 64;
 /// Inputs whose differences look alike that are looked at closer, whatever their size.
-const MOST_ALIKE: u32 = 24;
+pub(super) const MOST_ALIKE: u32 = 24;
 /// Runs in a row that failed for our own reasons after which it is no use to go on.
-const MOST_FAILED: u64 = 32;
+pub(super) const MOST_FAILED: u64 = 32;
 
 /// What a run is taken to cost where time does not count.
-const USUAL: Duration = Duration::from_millis(1);
+pub(super) const USUAL: Duration = Duration::from_millis(1);
 
 /// Kinds of work beside the sources, by their numbers in the schedule.
 const SOURCES: [Phase; 5] = [
@@ -56,216 +55,51 @@ const SOURCES: [Phase; 5] = [
     Phase::Numbers,
     Phase::Mutate,
 ];
-const TRACED: [Phase; 4] = [Phase::Given, Phase::Concolic, Phase::Bounded, Phase::Common];
+pub(super) const TRACED: [Phase; 4] =
+    [Phase::Given, Phase::Concolic, Phase::Bounded, Phase::Common];
 /// Looking closer.
 const JUDGE: usize = SOURCES.len();
 const LANES: usize = JUDGE + 1 + TRACED.len();
 const MUTATE: usize = 4;
 
-/// What one slot has.
-#[derive(Default)]
-pub(super) struct Slot<'d> {
-    comparer: Option<Comparer<'d>>,
-}
-
-impl<'d> Slot<'d> {
-    pub fn comparer(&self) -> Option<&Comparer<'d>> {
-        self.comparer.as_ref()
-    }
-}
-
-/// Work for a slot.
-pub(super) struct Task<'d> {
-    lane: usize,
-    moment: u64,
-    shared: &'d Shared,
-    options: &'d Options,
-    prepared: Option<&'d Prepared<'d>>,
-    /// How long a native run of an input may take that a solver made.
-    limit: Duration,
-    what: What,
-}
-
-enum What {
-    Try(Vec<Attempt>),
-    Judge(Box<Suspect>),
-    Step { phase: Phase, feed: Vec<Given> },
-}
-
-/// An input that is to be looked at closer.
-#[derive(Debug)]
-struct Suspect {
-    scenario: Scenario,
-    seed: Arc<Scenario>,
-    phase: Phase,
-    /// Whether the versions were seen to differ.
-    differs: bool,
-}
-
-/// What came back.
-pub(super) struct Done {
-    lane: usize,
-    slot: usize,
-    seconds: f64,
-    tried: Vec<Tried>,
-    met: Vec<Met>,
-    counts: Counts,
-    state: Option<State>,
-    error: Option<DivergeError>,
-}
-
-/// What is left to do in a slot.
-#[derive(Clone, Copy, Debug, Default)]
-struct State {
-    has: [bool; TRACED.len()],
-    open: u64,
-}
-
-/// Does a task.
-pub(super) fn work<'d>(slot: &mut Slot<'d>, task: Task<'d>) -> Done {
-    let started = Instant::now();
-    let mut done = Done {
-        lane: task.lane,
-        slot: task.moment as usize % SLOTS,
-        seconds: 0.0,
-        tried: Vec::new(),
-        met: Vec::new(),
-        counts: Counts::default(),
-        state: None,
-        error: None,
-    };
-    let Task { shared, .. } = task;
-    match task.what {
-        What::Try(attempts) => {
-            for attempt in attempts {
-                if shared.budget.is_over() {
-                    break;
-                }
-                done.tried.push(observe(shared, attempt));
-            }
-        }
-        What::Judge(suspect) => {
-            let comparer = comparer(slot, &task.prepared, task.options, shared);
-            let result = judge_suspect(comparer, shared, task.moment, *suspect, &mut done);
-            done.error = result.err();
-        }
-        What::Step { phase, feed } => match comparer(slot, &task.prepared, task.options, shared) {
-            Ok(Some(comparer)) => {
-                comparer.moment = task.moment;
-                comparer.limit = task.limit;
-                comparer.given.extend(feed);
-                done.error = comparer.step(phase).err();
-                done.take(comparer);
-            }
-            Ok(None) => {}
-            Err(error) => done.error = Some(error),
-        },
-    }
-    done.seconds = started.elapsed().as_secs_f64();
-    done
-}
-
-impl Done {
-    fn take(&mut self, comparer: &mut Comparer<'_>) {
-        self.tried.append(&mut comparer.tried);
-        self.met.append(&mut comparer.met);
-        self.counts = std::mem::take(&mut comparer.counts);
-        self.state = Some(State {
-            has: TRACED.map(|phase| comparer.has(phase)),
-            open: comparer.open(),
-        });
-    }
-}
-
-/// The slot's comparer, which is made when it is first needed.
-fn comparer<'s, 'd>(
-    slot: &'s mut Slot<'d>,
-    prepared: &Option<&'d Prepared<'d>>,
-    options: &'d Options,
-    shared: &'d Shared,
-) -> Result<Option<&'s mut Comparer<'d>>, DivergeError> {
-    if slot.comparer.is_none()
-        && let Some(prepared) = prepared
-    {
-        slot.comparer = Some(Comparer::new(prepared, options, shared)?);
-    }
-    Ok(slot.comparer.as_mut())
-}
-
-fn judge_suspect(
-    comparer: Result<Option<&mut Comparer<'_>>, DivergeError>,
-    shared: &Shared,
-    moment: u64,
-    suspect: Suspect,
-    done: &mut Done,
-) -> Result<(), DivergeError> {
-    let Suspect {
-        scenario,
-        seed,
-        phase,
-        differs,
-    } = suspect;
-    let mut place: Option<(Place, bool)> = None;
-    let mut origin = None;
-    // Where the versions part tells differences apart that look the same.
-    if differs && let Some(comparer) = comparer? {
-        comparer.moment = moment;
-        place = comparer.locate(&scenario);
-        origin = place.map(|(place, _)| comparer.versions.origin(&place));
-        done.take(comparer);
-        // They find nothing, so they are not what a number of runs is asked for.
-        done.counts.runs = 0;
-    }
-    let verdict = judge(shared, moment, &scenario, differs, origin)?;
-    done.met.push(Met {
-        scenario,
-        seed,
-        verdict,
-        place: place.map(|(place, _)| place),
-        parted: place.is_some_and(|(_, parted)| parted),
-        phase,
-    });
-    Ok(())
-}
-
 /// Order among suspects: how often the like of it was seen, whether it only ran something new, its size, its number.
-type Rank = (u32, bool, usize, u64);
+pub(super) type Rank = (u32, bool, usize, u64);
 
 /// A comparison under way.
 pub(super) struct Searching<'d, 'v, 'o> {
     pub options: &'d Options,
     pub shared: &'d Shared,
-    preparation: &'d Preparation<'v>,
-    prepared: Option<&'d Prepared<'d>>,
+    pub(super) preparation: &'d Preparation<'v>,
+    pub(super) prepared: Option<&'d Prepared<'d>>,
     pub observer: &'o mut dyn Observer,
     pub started: Instant,
-    nothing: Vocabulary,
-    corpus: Corpus,
-    sources: [Box<dyn Source>; SOURCES.len()],
-    schedule: Schedule,
-    random: Random,
-    hangs: Hangs,
+    pub(super) nothing: Vocabulary,
+    pub(super) corpus: Corpus,
+    pub(super) sources: [Box<dyn Source>; SOURCES.len()],
+    pub(super) schedule: Schedule,
+    pub(super) random: Random,
+    pub(super) hangs: Hangs,
     /// The longest run of a given input.
-    slowest: Duration,
+    pub(super) slowest: Duration,
     /// Given inputs that have not been run, and all of them.
-    waiting: VecDeque<usize>,
-    seeds: Vec<Arc<Scenario>>,
-    suspects: BTreeMap<Rank, Suspect>,
+    pub(super) waiting: VecDeque<usize>,
+    pub(super) seeds: Vec<Arc<Scenario>>,
+    pub(super) suspects: BTreeMap<Rank, Suspect>,
     /// How often differences were seen, and the size of the smallest input.
-    differences: HashMap<u64, (u32, usize)>,
+    pub(super) differences: HashMap<u64, (u32, usize)>,
     /// Inputs to be traced, by slot, and what is left to do there.
-    feed: Vec<VecDeque<Given>>,
-    states: Vec<State>,
-    issued: u64,
+    pub(super) feed: Vec<VecDeque<Given>>,
+    pub(super) states: Vec<State>,
+    pub(super) issued: u64,
     /// Inputs in a row that showed nothing new.
-    quiet: u64,
-    failed: u64,
+    pub(super) quiet: u64,
+    pub(super) failed: u64,
     pub clusters: Clusters,
     pub counts: Totals,
-    settled: HashSet<usize>,
-    error: Option<DivergeError>,
-    ended: Option<Ended>,
-    lane: usize,
+    pub(super) settled: HashSet<usize>,
+    pub(super) error: Option<DivergeError>,
+    pub(super) ended: Option<Ended>,
+    pub(super) lane: usize,
     pub found: [(u64, u64); LANES],
 }
 
@@ -477,224 +311,9 @@ impl<'d, 'v, 'o> Searching<'d, 'v, 'o> {
         }
     }
 
-    fn settle(&mut self, index: usize) {
+    pub(super) fn settle(&mut self, index: usize) {
         if self.settled.insert(index) {
             self.observer.settled(index);
-        }
-    }
-
-    /// Takes in an input that was run natively; whether it showed something new.
-    fn take_tried(&mut self, tried: Tried, lane: usize) -> bool {
-        let Tried {
-            attempt,
-            differs,
-            hung,
-            time,
-            counters,
-            ends,
-            difference,
-            error,
-        } = tried;
-        self.counts.inputs += 1;
-        let is_given = attempt.generation == 0;
-        if let Some(error) = error {
-            self.fail(error, is_given.then_some(attempt.kind as usize));
-            return false;
-        }
-        self.failed = 0;
-        // Without a clock nothing may depend on how fast the machine is.
-        let time = match (self.shared.budget.is_timed(), hung) {
-            (true, _) => time,
-            (false, true) => attempt.limit,
-            (false, false) => USUAL,
-        };
-        self.hangs.note(&attempt.scenario, attempt.kind, time, hung);
-        if is_given && !hung {
-            self.slowest = self.slowest.max(time);
-        }
-        let mut is_new = self.corpus.cover(0, &counters.old);
-        is_new |= self.corpus.cover(1, &counters.new);
-        let is_new_end = self.corpus.end(ends);
-        if differs {
-            let size = size(&attempt.scenario);
-            let (seen, smallest) = self.differences.entry(difference).or_insert((0, size));
-            let rank = *seen;
-            *seen += 1;
-            is_new |= rank == 0;
-            // Of many that look alike some are looked at, and those that are smaller.
-            let is_smaller = size < *smallest;
-            *smallest = size.min(*smallest);
-            if rank < MOST_ALIKE || is_smaller {
-                self.suspect(rank, &attempt, lane, true);
-            }
-        } else if is_new && self.has_sanitizers() {
-            self.suspect(1, &attempt, lane, false);
-        }
-        // An input that does not end is no start for others.
-        if is_given || (is_new || is_new_end) && !hung {
-            self.add(attempt, time, is_given);
-        }
-        is_new || is_new_end
-    }
-
-    fn has_sanitizers(&self) -> bool {
-        self.prepared
-            .is_some_and(|prepared| prepared.programs.new.checked.is_some())
-    }
-
-    fn suspect(&mut self, rank: u32, attempt: &Attempt, lane: usize, differs: bool) {
-        let number = self.counts.inputs;
-        let suspect = Suspect {
-            scenario: attempt.scenario.clone(),
-            seed: Arc::clone(&attempt.seed),
-            phase: phase_of(lane, attempt.generation),
-            differs,
-        };
-        let key = (rank, !differs, size(&suspect.scenario), number);
-        self.suspects.insert(key, suspect);
-        if self.suspects.len() > MOST_SUSPECTS {
-            self.suspects.pop_last();
-            self.lose("(inputs that there was no time to look at)");
-        }
-    }
-
-    fn lose(&mut self, what: &str) {
-        *self.counts.losses.entry(what.to_owned()).or_default() += 1;
-    }
-
-    /// Makes an input an entry of the corpus, and a start for the traced comparison.
-    fn add(&mut self, attempt: Attempt, time: Duration, is_given: bool) {
-        if let Some(parent) = attempt.parent {
-            self.corpus.entries[parent].children += 1;
-        }
-        let scenario = Arc::new(attempt.scenario);
-        let entry = self.corpus.add(Entry {
-            scenario: Arc::clone(&scenario),
-            seed: Arc::clone(&attempt.seed),
-            generation: attempt.generation,
-            time,
-            turns: 0,
-            children: 0,
-        });
-        let slot = match is_given {
-            true => attempt.kind as usize % SLOTS,
-            false => entry % SLOTS,
-        };
-        if is_given || self.feed[slot].len() < MOST_FED {
-            self.feed[slot].push_back(Given {
-                index: is_given.then_some(attempt.kind as usize),
-                scenario,
-                seed: attempt.seed,
-                generation: attempt.generation,
-            });
-        }
-    }
-
-    /// A run that fails ends that run, unless they all do.
-    fn fail(&mut self, error: DivergeError, seed: Option<usize>) {
-        if let Some(seed) = seed {
-            if self.seeds.len() > 1 {
-                self.observer.left_out(seed, &error);
-                self.settle(seed);
-            } else {
-                self.error.get_or_insert(error);
-            }
-            return;
-        }
-        if error.is_about_the_input() {
-            return;
-        }
-        self.failed += 1;
-        self.lose("(inputs that could not be run)");
-        if self.failed >= MOST_FAILED {
-            self.error.get_or_insert(error);
-        }
-    }
-
-    /// Takes in what an input showed on all builds; whether it is a new finding.
-    fn take_met(&mut self, met: Met, lane: usize) -> bool {
-        let Met {
-            scenario,
-            seed,
-            verdict,
-            place,
-            parted,
-            phase,
-        } = met;
-        if parted && !matches!(verdict, Verdict::Unknown) {
-            *self.counts.divergences.entry(phase).or_default() += 1;
-        }
-        let (shown, is_steady) = match verdict {
-            Verdict::Unknown => return false,
-            Verdict::Silent => {
-                self.take_silent(place, parted);
-                return false;
-            }
-            Verdict::Shown { shown, is_steady } => (*shown, is_steady),
-        };
-        self.counts.replayed += 1;
-        // An error that both have and that nothing of the patch leads to is not what is looked for.
-        if shown.class == Class::Both && !parted {
-            return false;
-        }
-        let versions = self.prepared.map(|prepared| prepared.versions);
-        let origin = place.and_then(|place| Some(versions?.origin(&place)));
-        let name = key(&shown, origin);
-        let is_new = self.clusters.is_new(&name);
-        if is_new && !is_steady {
-            self.counts.flaky += 1;
-            return false;
-        }
-        self.shared.findings.insert(self.issued, name.clone());
-        let at = self.clusters.add(Cluster {
-            key: name,
-            distance: distance(&seed, &scenario),
-            scenario,
-            shown,
-            place,
-            phase,
-            count: 1,
-            seconds: self.started.elapsed().as_secs_f64(),
-        });
-        if is_new {
-            self.observer.found(&self.clusters.list[at]);
-            self.found[lane].1 += 1;
-        }
-        is_new
-    }
-
-    fn take_silent(&mut self, place: Option<Place>, parted: bool) {
-        self.counts.replayed += 1;
-        match (parted, place) {
-            (true, Some(place)) => {
-                self.counts.silent += 1;
-                *self.counts.silent_places.entry(place).or_default() += 1;
-            }
-            (true, None) => self.counts.silent += 1,
-            (false, Some(_)) => self.counts.together += 1,
-            (false, None) => {}
-        }
-    }
-
-    fn take_counts(&mut self, counts: Counts) {
-        let totals = &mut self.counts;
-        totals.runs += counts.runs;
-        totals.undecided += counts.undecided;
-        totals.left_out += counts.left_out;
-        totals.cut += counts.cut;
-        totals.cost.one += counts.cost.one;
-        totals.cost.both += counts.cost.both;
-        for (name, count) in counts.losses {
-            *totals.losses.entry(name).or_default() += count;
-        }
-        for paths in counts.paths {
-            totals.paths += u64::from(self.shared.paths.insert(self.issued, paths));
-        }
-        for index in counts.settled {
-            self.settle(index);
-        }
-        for (index, error) in counts.left {
-            self.observer.left_out(index, &error);
         }
     }
 
@@ -751,7 +370,7 @@ pub(super) fn lane_names() -> [&'static str; LANES] {
     names
 }
 
-fn phase_of(lane: usize, generation: u32) -> Phase {
+pub(super) fn phase_of(lane: usize, generation: u32) -> Phase {
     match (generation, lane) {
         (0, _) => Phase::Given,
         (_, lane) if lane < JUDGE => SOURCES[lane],

@@ -8,9 +8,10 @@ use parallax_exec::replay::ReplayError;
 use parallax_scenario::Scenario;
 
 use super::clusters::{Cluster, distance, join};
-use super::director::{Searching, Slot, lane_names};
+use super::director::{Searching, lane_names};
 use super::interface::DivergeError;
 use super::summary::{Summary, Yield};
+use super::task::Slot;
 use super::triage::{Class, Court, Shown};
 
 /// How often something must be seen, without a miss.

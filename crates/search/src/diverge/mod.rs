@@ -27,7 +27,9 @@ mod lockstep;
 mod native;
 mod pool;
 mod questions;
+mod results;
 mod summary;
+mod task;
 pub mod triage;
 mod visits;
 pub mod walk;
@@ -40,9 +42,10 @@ use crate::core::pipeline::drive;
 use crate::explore::Programs;
 use crate::sources::vocabulary::Vocabulary;
 use correspond::Correspondence;
-use director::{Searching, Slot};
+use director::Searching;
 use native::Shared;
 use parallax_exec::sites::SiteMap;
+use task::Slot;
 use walk::{Both, Place, Version};
 
 pub use interface::{Cost, DivergeError, Natives, Observer, Options, Phase, Progress, Subjects};
@@ -96,6 +99,6 @@ pub fn diverge(
     let shared = Shared::new(natives, explore, budget);
     let mut director = Searching::new(options, &shared, preparation, observer);
     let slots = (0..SLOTS).map(|_| Slot::default()).collect();
-    let slots = drive(explore.jobs, slots, &mut director, director::work);
+    let slots = drive(explore.jobs, slots, &mut director, task::work);
     director.finish(slots)
 }
