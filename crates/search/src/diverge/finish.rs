@@ -12,10 +12,8 @@ use super::director::{Searching, lane_names};
 use super::interface::DivergeError;
 use super::summary::{Summary, Yield};
 use super::task::Slot;
-use super::triage::{Class, Court, Shown};
+use super::triage::Class;
 
-/// How often something must be seen, without a miss.
-const TIMES: usize = 3;
 /// Inputs that are run at most to make one smaller.
 const MOST_RUNS: u32 = 120;
 /// Time for making all of them smaller: a share of what there is, within limits.
@@ -129,7 +127,7 @@ impl Searching<'_, '_, '_> {
                 return Ok(None);
             }
             let shown = court.judge(&smaller)?;
-            let is_steady = shown.key() == key && is_steady(court, &smaller, &shown)?;
+            let is_steady = shown.key() == key && court.is_steady(&smaller, &shown)?;
             Ok((is_steady && Instant::now() < end).then_some((smaller, shown)))
         })?;
         if let Some((smaller, shown)) = made {
@@ -140,15 +138,4 @@ impl Searching<'_, '_, '_> {
         }
         Ok(())
     }
-}
-
-/// Whether an input shows the same each time.
-fn is_steady(court: &mut Court, scenario: &Scenario, shown: &Shown) -> Result<bool, ReplayError> {
-    let key = shown.key();
-    for _ in 1..TIMES {
-        if court.judge(scenario)?.key() != key {
-            return Ok(false);
-        }
-    }
-    Ok(true)
 }

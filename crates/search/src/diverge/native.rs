@@ -20,8 +20,6 @@ use crate::core::executor::{Build, Observed};
 use crate::explore::{self, Programs};
 use crate::runners::Runners;
 
-/// How often something must be seen, without a miss.
-const TIMES: usize = 3;
 /// A run may take so many times as long as the one that it was made from.
 const SLOWER: u32 = 20;
 /// Whatever that is, it may take this long.
@@ -267,13 +265,9 @@ pub(super) fn judge(
         if shown.class == Class::Silent {
             return Ok(Verdict::Silent);
         }
-        let mut is_steady = true;
-        // What had to be ended took its full time already.
-        if !shown.has_limit() && !shared.findings.at(moment, &key(&shown, origin)) {
-            for _ in 1..TIMES {
-                is_steady &= court.judge(scenario)?.key() == shown.key();
-            }
-        }
+        // What had to be ended took its full time already, and what is known was confirmed.
+        let is_done = shown.has_limit() || shared.findings.at(moment, &key(&shown, origin));
+        let is_steady = is_done || court.is_steady(scenario, &shown)?;
         Ok(Verdict::Shown {
             shown: Box::new(shown),
             is_steady,

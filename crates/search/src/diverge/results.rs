@@ -122,6 +122,8 @@ impl Searching<'_, '_, '_> {
                 seed: attempt.seed,
                 generation: attempt.generation,
             });
+        } else {
+            self.lose("(inputs that ran something new and were not traced)");
         }
     }
 

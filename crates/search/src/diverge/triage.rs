@@ -320,6 +320,18 @@ impl Court {
         Ok(has_problems)
     }
 
+    /// Whether an input that was judged shows the same each time.
+    pub fn is_steady(&mut self, scenario: &Scenario, shown: &Shown) -> Result<bool, ReplayError> {
+        /// How often something must be seen, without a miss.
+        const TIMES: usize = 3;
+        for _ in 1..TIMES {
+            if self.judge(scenario)?.key() != shown.key() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// What an input shows.
     pub fn judge(&mut self, scenario: &Scenario) -> Result<Shown, ReplayError> {
         let old = self.sides.old.look(scenario)?;
