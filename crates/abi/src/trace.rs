@@ -33,6 +33,7 @@ pub const ENVIRONMENT: &str = "PARALLAX_TRACE";
 /// work under a foreign test suite.
 pub const PRIVATE: &str = "private";
 
+#[derive(Default)]
 #[repr(C)]
 pub struct Header {
     pub magic: u64,

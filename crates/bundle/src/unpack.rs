@@ -1,6 +1,7 @@
 //! Unpacking into a directory that other processes may be unpacking into as well.
 
 use crate::Asset;
+use parallax_files::replace;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
@@ -67,14 +68,10 @@ fn repair(directory: &Path, assets: &[Asset]) -> io::Result<()> {
             continue;
         }
         // By rename: somebody may be using the damaged one, or be repairing it too.
-        let scratch = directory.join(format!(".repair-{}", std::process::id()));
-        write(&scratch, asset)?;
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent)?;
         }
-        fs::rename(&scratch, &path).inspect_err(|_| {
-            let _ = fs::remove_file(&scratch);
-        })?;
+        replace(&path, |scratch| write(scratch, asset))?;
     }
     Ok(())
 }

@@ -125,10 +125,15 @@ impl<'s> Checkpoint<'s> {
         })
     }
 
+    /// How it ended last, if it has.
+    pub fn last(&self) -> Option<Outcome> {
+        // What another version wrote is no reason not to work.
+        serde_json::from_str(self.work.outcome()?).ok()
+    }
+
     /// How it ended, if it has and nothing more is asked now.
     pub fn finished(&self) -> Option<Outcome> {
-        // What another version wrote is no reason not to work.
-        let outcome: Outcome = serde_json::from_str(self.work.outcome()?).ok()?;
+        let outcome = self.last()?;
         outcome
             .end
             .covers(outcome.budget, self.budget)
@@ -137,16 +142,8 @@ impl<'s> Checkpoint<'s> {
 
     /// The time that searches which came to their end were given together.
     pub fn spent(&self) -> Duration {
-        let outcome = self.work.outcome();
-        let outcome = outcome.and_then(|text| serde_json::from_str::<Outcome>(text).ok());
-        outcome
-            .and_then(|outcome| outcome.budget.time)
-            .unwrap_or_default()
-    }
-
-    /// Another budget than it was asked for with.
-    pub fn allow(&mut self, budget: Budget) {
-        self.budget = budget;
+        let time = self.last().and_then(|outcome| outcome.budget.time);
+        time.unwrap_or_default()
     }
 
     /// Whether another process has begun it.

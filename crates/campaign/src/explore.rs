@@ -7,6 +7,7 @@ use parallax_exec::sites::SiteMap;
 use parallax_report::results::explore::{self as report, ExploreReport};
 use parallax_search::archive::Archive;
 use parallax_search::explore::{Options as Searched, Programs, explore};
+use parallax_search::sources::vocabulary::Vocabulary;
 use parallax_solver::Config;
 use parallax_trace::region::Symbolic;
 
@@ -47,6 +48,13 @@ pub fn run(
         true => Some(variants::derive(context, program, Variant::Covered)?),
         false => None,
     };
+    let vocabulary = match &covered {
+        Some(covered) => {
+            let code = parallax_analysis::Program::link(variants::read_code(covered)?);
+            Vocabulary::new(&code, start.seeds.iter())
+        }
+        None => Vocabulary::default(),
+    };
     let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
     let programs = setup.programs(program, absolute.clone(), covered.as_ref())?;
     context.notes(&start.notes);
@@ -83,10 +91,10 @@ pub fn run(
     }
     let mut watcher = Watcher::new(context, vec![(output.clone(), absolute)], searched.time);
     let mut keeper = Keeper::new(context, &store, &search, "explore", &mut watcher);
-    let result = explore(&programs, &searched, &mut search, &mut keeper);
+    let result = explore(&programs, &searched, vocabulary, &mut search, &mut keeper);
     let (summary, tests) = match result {
         Ok(summary) => {
-            let tests = keeper.finish(&summary.findings)?;
+            let tests = keeper.finish(&summary.search.findings)?;
             (summary, tests)
         }
         Err(error) => {
@@ -95,10 +103,10 @@ pub fn run(
         }
     };
     let kept = watcher
-        .finish(std::slice::from_ref(&summary.findings))?
+        .finish(std::slice::from_ref(&summary.search.findings))?
         .remove(0);
     // Reading the tables takes as long as dozens of runs: only if there are places to name.
-    let sites = match summary.misses.as_slice() {
+    let sites = match summary.search.misses.as_slice() {
         [] => SiteMap::default(),
         _ => SiteMap::load(&programs.traced, &programs.traced_libraries)?,
     };
@@ -110,8 +118,8 @@ pub fn run(
         kept: &kept,
     };
     let (text, json) = (report::render_text(&report), report::render_json(&report));
-    let exit = context.exit(summary.findings.is_empty());
-    if let Some(end) = End::of(summary.ended) {
+    let exit = context.exit(summary.search.findings.is_empty());
+    if let Some(end) = End::of(summary.search.ended) {
         search.finish(&Outcome {
             budget,
             end,
@@ -119,7 +127,7 @@ pub fn run(
             text: text.clone(),
             json: json.clone(),
             tests,
-            findings: summary.findings,
+            findings: summary.search.findings,
             owners: Vec::new(),
         })?;
     }

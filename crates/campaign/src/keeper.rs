@@ -8,7 +8,7 @@ use parallax_exec::finding::Finding;
 use parallax_report::words::counted;
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
 use parallax_search::diverge::triage::Shown;
-use parallax_search::explore::{Observer, Progress};
+use parallax_search::engine::{Observer, Progress};
 use parallax_store::{KeptFinding, Origin, State, Store, StoreError, hash, scenario_id};
 
 use crate::checkpoint::Checkpoint;
@@ -131,6 +131,11 @@ impl<'k> Keeper<'k> {
         }
     }
 
+    /// For a program that has another name in the store than its path says.
+    pub fn of(self, program: Bytes) -> Keeper<'k> {
+        Keeper { program, ..self }
+    }
+
     fn put(&mut self, finding: &Finding) {
         let kept = kept_finding(self.program.clone(), self.command, finding, None);
         let result = self.store.put_finding(&kept);
@@ -179,20 +184,14 @@ impl Observer for Keeper<'_> {
         self.watcher.progress(progress);
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn error(&mut self, finding: &Finding) {
         if self.catching_up {
             return;
         }
         self.put(finding);
         // What is told must not be lost.
         if self.error.is_none() {
-            self.watcher.finding(finding);
-        }
-    }
-
-    fn smaller(&mut self, finding: &Finding) {
-        if !self.catching_up {
-            self.put(finding);
+            self.watcher.error(finding);
         }
     }
 
@@ -212,12 +211,15 @@ impl Observer for Keeper<'_> {
 
     fn caught_up(&mut self, progress: &Progress) {
         self.catching_up = false;
-        self.context.note(&format!(
-            "goes on with what was known: {}, {}, {}",
-            counted(progress.runs, "run"),
-            counted(progress.paths, "path"),
-            counted(progress.findings, "error"),
-        ));
+        // Who takes turns with others goes on all the time.
+        if !self.context.in_check {
+            self.context.note(&format!(
+                "goes on with what was known: {}, {}, {}",
+                counted(progress.runs, "run"),
+                counted(progress.paths, "path"),
+                counted(progress.findings, "error"),
+            ));
+        }
         self.watcher.caught_up(progress);
     }
 }

@@ -104,6 +104,8 @@ impl Setup {
             solver: self.solver(),
             keep_paths: false,
             trace_memory: TRACE_MEMORY,
+            hangs: true,
+            keep_lengths: false,
         }
     }
 

@@ -10,7 +10,7 @@ use parallax_report::results::finding::headline;
 use parallax_report::words::{counted, show_count, show_time};
 use parallax_scenario::Scenario;
 use parallax_search::archive::{Archive, ArchiveError};
-use parallax_search::explore::{Observer, Progress};
+use parallax_search::engine::{Observer, Progress};
 
 use crate::context::{Context, Event, Progress as Shown, Step, Task};
 
@@ -152,7 +152,7 @@ impl Observer for Watcher {
         self.tell(&self.say(progress));
     }
 
-    fn finding(&mut self, finding: &Finding) {
+    fn error(&mut self, finding: &Finding) {
         self.found(0, finding);
     }
 

@@ -4,9 +4,10 @@
 //! content, so that equal ones are kept once. What belongs to one compile is listed under
 //! the key that the module's record has.
 
+use parallax_files::{cache_directory, hash, is_hash, named, write_whole};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
-use std::{env, fs, io};
+use std::{fs, io};
 
 /// A directory of content-addressed entries.
 #[derive(Clone, Debug)]
@@ -49,15 +50,8 @@ impl Store {
     /// `$PARALLAX_STORE`, else `capture` below Parallax's cache directory; `None` if neither
     /// that nor a home directory is named. Not created before something is put there.
     pub fn open() -> Option<Store> {
-        let named = |name: &str| {
-            env::var_os(name)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute())
-        };
-        let directory = named(STORE_VARIABLE).or_else(|| {
-            let cache = named("XDG_CACHE_HOME").or_else(|| Some(named("HOME")?.join(".cache")))?;
-            Some(cache.join("parallax").join("capture"))
-        })?;
+        let usual = || Some(cache_directory()?.join("capture"));
+        let directory = named(STORE_VARIABLE).or_else(usual)?;
         Some(Store { directory })
     }
 
@@ -82,7 +76,7 @@ impl Store {
         let content = Content(hash(bytes));
         let path = self.file_path(&content);
         if !path.exists() {
-            write_atomically(&path, bytes)?;
+            put(&path, bytes)?;
         }
         Ok(content)
     }
@@ -102,7 +96,7 @@ impl Store {
         if path.exists() {
             return Ok(());
         }
-        write_atomically(
+        put(
             &path,
             &serde_json::to_vec(sources).map_err(io::Error::other)?,
         )
@@ -134,7 +128,7 @@ impl Store {
             .join(&key[..2])
             .join(format!("{}.o", &key[2..]));
         if !path.exists() {
-            write_atomically(&path, bytes)?;
+            put(&path, bytes)?;
         }
         Ok(path)
     }
@@ -161,30 +155,12 @@ fn writable(directory: &Path) -> bool {
     unsafe { libc::access(path.as_ptr(), libc::W_OK | libc::X_OK) == 0 }
 }
 
-fn is_hash(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Half a blake3 hash in hexadecimal: 128 bits are plenty against accidents.
-pub fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..32].to_owned()
-}
-
 /// Writes a file that appears complete or not at all, making its directory if need be.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let parent = path
-        .parent()
-        .ok_or_else(|| io::Error::other("path without a directory"))?;
-    fs::create_dir_all(parent)?;
-    let mut scratch = tempfile::Builder::new()
-        .prefix(".tmp-")
-        .tempfile_in(parent)?;
-    io::Write::write_all(&mut scratch, bytes)?;
-    // Temporary files are private; what others may build with need not be.
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    scratch.as_file().set_permissions(mode)?;
-    scratch.persist(path).map_err(|error| error.error)?;
-    Ok(())
+pub fn put(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    write_whole(path, bytes)
 }
 
 #[cfg(test)]

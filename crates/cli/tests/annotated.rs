@@ -33,7 +33,7 @@ fn pattern(body: &str, start: &[u8], differs: &dyn Fn(i32, i32) -> bool) -> Valu
         "80",
         // What the solver makes of the annotations is tested.
         "--without",
-        "words,world,data,numbers,mutate",
+        "words,world,data,numbers,splice,mutate",
         "--stdin",
         "input",
     ];

@@ -1,4 +1,4 @@
-//! Programs written for other tools run unchanged: KLEE's functions, those of SV-COMP, targets for libFuzzer.
+//! Programs written for other tools run unchanged: KLEE's functions and those of SV-COMP.
 //! Plain and traced program mean the same.
 
 mod support;
@@ -337,71 +337,6 @@ fn a_programs_own_reach_error_is_called() {
     let report = bench.trace();
     assert_eq!(report["result"]["signal_name"], "SIGABRT");
     assert_eq!(list(&report, "reports", "kind"), ["assertion"]);
-}
-
-const TARGET: &str = r#"
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-int LLVMFuzzerInitialize(int *argc, char ***argv) { puts("ready"); fflush(stdout); return 0; }
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    if (size >= 3 && data[2] == data[0] && data[0] == 'a' && data[1] == 'b')
-        abort();
-    return 0;
-}
-"#;
-
-#[test]
-fn a_target_for_libfuzzer_gets_a_main_that_runs_it_on_a_file_or_standard_input() {
-    for options in [&["-fsanitize=fuzzer"][..], &["-fsanitize=address,fuzzer"]] {
-        let bench = Bench::with_options(TARGET, options);
-        bench.folder.file("good", "abc");
-        bench.folder.file("bad", "aba");
-        let report = |arguments: &[&str]| -> Value {
-            let mut all = vec!["trace", "./prog", "--self-check", "--json"];
-            all.extend(arguments);
-            serde_json::from_str(&bench.folder.expect(0, &all).0).unwrap()
-        };
-        let by_name = report(&["--", "-runs=1", "good"]);
-        assert_eq!(by_name["result"]["exit"], 0);
-        assert_eq!(by_name["result"]["stdout"], "ready\n");
-        let conditions = list(&by_name, "branches", "condition");
-        assert!(
-            conditions.contains(&"file(\"good\")[0] == file(\"good\")[2]"),
-            "{conditions:?}"
-        );
-        let by_stdin = report(&["--stdin", "bad"]);
-        assert_eq!(by_stdin["result"]["signal_name"], "SIGABRT");
-        let run = |file: &str| {
-            let path = bench.folder.path().join("prog");
-            let mut command = Command::new(path);
-            command.current_dir(bench.folder.path()).arg(file);
-            command.output().unwrap().status
-        };
-        assert!(run("good").success());
-        assert_eq!(run("bad").signal(), Some(libc::SIGABRT));
-    }
-}
-
-#[test]
-fn parts_of_a_fuzz_target_compile_apart_and_a_main_of_its_own_wins() {
-    let folder = Folder::new();
-    folder.file("target.c", TARGET);
-    folder.file("main.c", "int main(void) { return 5; }");
-    let cc = |arguments: &[&str]| {
-        let mut all = vec!["cc", "--"];
-        all.extend(arguments);
-        let output = folder.parallax(&all);
-        assert!(output.status.success(), "{}", text_of(&output.stderr));
-    };
-    cc(&["-fsanitize=fuzzer-no-link", "-c", "target.c"]);
-    cc(&["-fsanitize=fuzzer", "-c", "main.c"]);
-    cc(&["-fsanitize=fuzzer", "target.o", "main.o", "-o", "prog"]);
-    let status = Command::new(folder.path().join("prog")).status().unwrap();
-    assert_eq!(status.code(), Some(5));
-    let (text, _) = folder.expect(0, &["trace", "./prog"]);
-    assert_contains(&text, &["exit code 5"]);
 }
 
 #[test]

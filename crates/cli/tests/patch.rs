@@ -139,7 +139,7 @@ fn every_changed_line_gets_an_end_and_the_ledger_says_why() {
         &why(14),
         &[
             "covered by a new input",
-            "show 4711",
+            "4711",
             "from scenario",
             "test file",
         ],
@@ -154,7 +154,7 @@ fn every_changed_line_gets_an_end_and_the_ledger_says_why() {
 
     // New inputs are scenarios, and test files that can be run.
     let (said, _) = folder.expect(0, &["scenarios"]);
-    assert_contains(&said, &["show 4711", "covering"]);
+    assert_contains(&said, &["4711", "covering"]);
     let files = test_files(&folder.path().join(".parallax/cover/tests"));
     assert_eq!(files.len(), 3, "{files:?}");
     for file in &files {
@@ -203,7 +203,7 @@ fn tests_are_written_as_the_project_writes_them() {
     let (said, _) = cover(&["--set", "test.template=test.sh.in"]);
     assert_contains(&said, &["test file: out/prog-prog.c-14.sh"]);
     let text = fs::read_to_string(folder.path().join("out/prog-prog.c-14.sh")).unwrap();
-    assert_contains(&text, &["# prog reaches prog.c:14", "show 4711"]);
+    assert_contains(&text, &["# prog reaches prog.c:14", "4711"]);
     let (_, said) = folder.expect(
         2,
         &[

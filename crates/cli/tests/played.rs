@@ -8,12 +8,14 @@ use std::time::Duration;
 
 use parallax_abi::trace::SourceKind;
 use parallax_exec::execute::{Executor, Settings};
-use parallax_exec::finding::{Finding, Kind};
+use parallax_exec::finding::Kind;
 use parallax_exec::run::End;
 use parallax_exec::sandbox::{Confinement, Policy, choose};
 use parallax_scenario::{Listening, Scenario};
-use parallax_search::explore::{Observer, Options, Programs, Progress, Shape, explore};
+use parallax_search::engine::{Observer, Progress};
+use parallax_search::explore::{Options, Programs, Shape, explore};
 use parallax_search::journal::Nowhere;
+use parallax_search::sources::vocabulary::Vocabulary;
 use parallax_solver::Config;
 use parallax_trace::Trace;
 use parallax_trace::region::{Limits, Region, Symbolic};
@@ -92,8 +94,6 @@ struct Nobody;
 
 impl Observer for Nobody {
     fn progress(&mut self, _: &Progress) {}
-    fn finding(&mut self, _: &Finding) {}
-    fn test(&mut self, _: &Scenario) {}
     fn stop(&self) -> bool {
         false
     }
@@ -123,10 +123,14 @@ fn a_request_that_crashes_the_server_is_found_and_made_small() {
         settings: settings(true),
         solver: Config::default(),
         keep_paths: false,
+        hangs: true,
+        keep_lengths: false,
         trace_memory: 1 << 28,
     };
-    let summary = explore(&programs, &options, &mut Nowhere, &mut Nobody).unwrap();
+    let words = Vocabulary::default();
+    let summary = explore(&programs, &options, words, &mut Nowhere, &mut Nobody).unwrap();
     let crash = summary
+        .search
         .findings
         .iter()
         .find(|finding| finding.problem.kind == Kind::Crash);

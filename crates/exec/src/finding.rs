@@ -94,6 +94,14 @@ impl Problem {
     }
 }
 
+/// Whether two names of a file end alike: sanitizers and debug information write directories differently.
+pub fn same_file(a: &str, b: &str) -> bool {
+    fn name(path: &str) -> &str {
+        path.rsplit('/').next().unwrap_or(path)
+    }
+    name(a) == name(b)
+}
+
 /// How a run ended, as all commands print it.
 pub fn ending(outcome: &Outcome) -> Ending {
     let (exit, signal) = match outcome.end {

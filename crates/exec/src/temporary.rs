@@ -5,11 +5,11 @@
 
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 use std::time::Duration;
 
+use parallax_files::try_lock;
 use tempfile::{Builder, TempDir};
 
 const PREFIX: &str = "parallax-run-";
@@ -37,7 +37,7 @@ impl Temporary {
     fn new_in(place: &Path) -> io::Result<Temporary> {
         let directory = Builder::new().prefix(PREFIX).tempdir_in(place)?;
         let lock = File::open(directory.path())?;
-        lock_now(&lock)?;
+        parallax_files::lock(&lock)?;
         Ok(Temporary {
             directory,
             _lock: lock,
@@ -79,16 +79,7 @@ fn is_left(path: &Path, age: Duration) -> bool {
             .and_then(|time| time.elapsed().ok());
         metadata.is_dir() && since.is_some_and(|since| since >= age)
     });
-    old && File::open(path).is_ok_and(|directory| lock_now(&directory).is_ok())
-}
-
-/// Locks it unless somebody else has.
-fn lock_now(directory: &File) -> io::Result<()> {
-    // SAFETY: an open descriptor and numbers.
-    match unsafe { libc::flock(directory.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    old && File::open(path).is_ok_and(|directory| matches!(try_lock(&directory), Ok(true)))
 }
 
 #[cfg(test)]

@@ -1,47 +1,16 @@
 //! One run after the other in one sandbox: what a run does to it, and how it ends, is nothing to the next.
 
-use std::path::Path;
+mod support;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use parallax_exec::execute::{Executor, RunOptions, Settings};
-use parallax_exec::run::{End, Outcome};
-use parallax_exec::sandbox::{Confinement, Policy, choose};
+use parallax_exec::execute::{RunOptions, Settings};
+use parallax_exec::run::End;
+use parallax_exec::sandbox::Confinement;
 use parallax_scenario::Scenario;
-
-struct Shell {
-    executor: Executor,
-}
-
-impl Shell {
-    /// `None` if this machine has no sandbox to test.
-    fn new(settings: Settings) -> Option<Shell> {
-        choose(Policy::Required).ok()?;
-        let settings = Settings {
-            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            ..settings
-        };
-        let executor = Executor::new(Path::new("/bin/sh"), settings).unwrap();
-        Some(Shell { executor })
-    }
-
-    fn run(&mut self, script: &str) -> Outcome {
-        self.run_with(script, Scenario::default())
-    }
-
-    fn run_with(&mut self, script: &str, scenario: Scenario) -> Outcome {
-        let scenario = Scenario {
-            argv: vec!["-c".into(), script.into()],
-            ..scenario
-        };
-        self.executor.run(&scenario, &[]).unwrap()
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use support::{Shell, text};
 
 #[test]
 fn the_sandbox_restores_itself() {

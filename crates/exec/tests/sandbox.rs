@@ -3,6 +3,8 @@
 //!
 //! Every test first makes sure that the sandbox is there, with a harmless attempt to write outside of it.
 
+mod support;
+
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -11,71 +13,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use parallax_exec::execute::{Executor, Settings};
-use parallax_exec::run::{End, Outcome};
+use parallax_exec::run::End;
 use parallax_exec::sandbox::{Confinement, Limits, Policy, choose, detect};
 use parallax_scenario::{Bytes, Scenario};
-
-/// A shell in a sandbox that was seen to hold.
-struct Shell {
-    executor: Executor,
-    /// Outside: must stay as it is.
-    outside: tempfile::TempDir,
-}
-
-const PRECIOUS: &str = "precious";
-
-impl Shell {
-    /// `None` if this machine has no sandbox to test.
-    fn new(settings: Settings) -> Option<Shell> {
-        if choose(Policy::Required).is_err() {
-            return None;
-        }
-        // Shown in the sandbox even if it is below /tmp, which programs there have one of their own of.
-        let outside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-        let settings = Settings {
-            argv0: "sh".into(),
-            environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-            readable: vec![outside.path().to_owned()],
-            ..settings
-        };
-        fs::create_dir(outside.path().join("home")).unwrap();
-        fs::write(outside.path().join("home/file"), PRECIOUS).unwrap();
-        let executor = Executor::new(Path::new("/bin/sh"), settings).unwrap();
-        let mut shell = Shell { executor, outside };
-        let marker = shell.outside.path().join("marker");
-        let attempt = shell.run(&format!("echo x > {}", marker.display()));
-        assert_ne!(attempt.end, End::Exit(0), "the sandbox does not hold");
-        assert!(!marker.exists(), "the sandbox does not hold");
-        Some(shell)
-    }
-
-    fn run(&mut self, script: &str) -> Outcome {
-        self.run_with(script, Scenario::default())
-    }
-
-    fn run_with(&mut self, script: &str, scenario: Scenario) -> Outcome {
-        let scenario = Scenario {
-            argv: vec![b"-c".into(), script.as_bytes().into()],
-            ..scenario
-        };
-        self.executor.run(&scenario, &[]).unwrap()
-    }
-
-    fn outside(&self) -> &Path {
-        self.outside.path()
-    }
-
-    /// Whatever happened, nothing outside may have changed.
-    fn assert_nothing_changed(&self) {
-        let file = self.outside().join("home/file");
-        assert_eq!(fs::read_to_string(file).unwrap(), PRECIOUS);
-        assert_eq!(fs::read_dir(self.outside()).unwrap().count(), 1);
-    }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
+use support::{PRECIOUS, Shell, text};
 
 /// Whether any process has this word in its command line.
 fn is_running(word: &str) -> bool {

@@ -2,7 +2,7 @@
 
 use parallax_expr::sexpr::{Construction, parse};
 use parallax_expr::text::{Limits, Names, render, render_condition};
-use parallax_expr::{MemoryStore, Op, build};
+use parallax_expr::{Label, MemoryStore, Op, build};
 
 struct Program;
 
@@ -19,31 +19,24 @@ impl Names for Program {
 const BYTES: &str = "(let ((b0 (input 0 0)) (b1 (input 0 1)) (b2 (input 0 2)) (b3 (input 0 3)) (a0 (input 1 0)) (a1 (input 1 1))
     (f12 (input 2 12)) (w (concat b3 (concat b2 (concat b1 b0)))) (be (concat b0 (concat b1 (concat b2 b3)))))";
 
+fn label(store: &mut MemoryStore, expression: &str) -> Label {
+    let text = format!("{BYTES} {expression})");
+    parse(store, &text, Construction::Canonical).expect("a valid expression")
+}
+
 #[track_caller]
 fn shows(expression: &str, expected: &str) {
     let mut store = MemoryStore::new();
-    let label = parse(
-        &mut store,
-        &format!("{BYTES} {expression})"),
-        Construction::Canonical,
-    )
-    .expect("a valid expression");
+    let label = label(&mut store, expression);
     assert_eq!(render(&store, label, &Program, Limits::default()), expected);
 }
 
 #[track_caller]
 fn shows_negated(expression: &str, expected: &str) {
     let mut store = MemoryStore::new();
-    let label = parse(
-        &mut store,
-        &format!("{BYTES} {expression})"),
-        Construction::Canonical,
-    )
-    .expect("a valid expression");
-    assert_eq!(
-        render_condition(&store, label, false, &Program, Limits::default()),
-        expected
-    );
+    let label = label(&mut store, expression);
+    let text = render_condition(&store, label, false, &Program, Limits::default());
+    assert_eq!(text, expected);
 }
 
 #[test]

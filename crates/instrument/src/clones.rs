@@ -16,6 +16,12 @@
 //! A value that the symbolic copy uses in another segment than the one that
 //! defines it can come from either copy: such values live in [slots](crate::slots). The symbolic
 //! copy is a function of its own: see [`outline`](crate::outline).
+//!
+//! Measured on hand-instrumented loops before this was built: checks at every instruction cost 2.4 to 4.7 times the plain loop, a
+//! copy without labels 1.0 to 3.4 times.
+//!
+//! Not copied, but traced with the symbolic copy alone: functions with computed goto, `setjmp`, exceptions, `va_start` or arrays of variable
+//! length, and functions that are too large.
 
 use parallax_abi::entry::PEEK;
 use parallax_abi::tls;

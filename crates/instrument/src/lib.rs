@@ -34,16 +34,40 @@ mod types;
 mod values;
 
 use std::collections::HashSet;
+use std::ffi::CString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr::null_mut;
 
 use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
 use llvm_sys::core::*;
-use llvm_sys::prelude::LLVMModuleRef;
+use llvm_sys::ir_reader::LLVMParseIRInContext;
+use llvm_sys::prelude::{LLVMContextRef, LLVMModuleRef};
 use parallax_abi::entry::symbol;
 use parallax_record::code::ModuleCode;
 use parallax_record::{Kind, SiteTable, SitesMeta, encode};
 
 use crate::ir::Value;
 use crate::module::Module;
+
+/// Reads a module from a file of bitcode or its text.
+///
+/// # Safety
+/// The module must not be used after its context.
+pub unsafe fn read_module(context: LLVMContextRef, path: &Path) -> Result<LLVMModuleRef, String> {
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(|error| error.to_string())?;
+    let (mut buffer, mut module, mut message) = (null_mut(), null_mut(), null_mut());
+    // SAFETY: the reader takes the buffer over.
+    unsafe {
+        let failed =
+            LLVMCreateMemoryBufferWithContentsOfFile(path.as_ptr(), &mut buffer, &mut message) != 0
+                || LLVMParseIRInContext(context, buffer, &mut module, &mut message) != 0;
+        match failed {
+            true => Err(ir::take_message(message)),
+            false => Ok(module),
+        }
+    }
+}
 
 /// Which variant to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,9 +9,8 @@ use std::process::Command;
 
 use llvm_sys::bit_writer::LLVMWriteBitcodeToFile;
 use llvm_sys::core::*;
-use llvm_sys::ir_reader::LLVMParseIRInContext;
 use parallax_abi::SiteKind;
-use parallax_instrument::{Mode, instrument};
+use parallax_instrument::{Mode, instrument, read_module};
 use parallax_record::{Kind, SiteTable, frames};
 
 /// Compiles C text to front-end bitcode, as capture does.
@@ -39,22 +38,9 @@ fn bitcode(source: &Path, level: &str, directory: &Path) -> PathBuf {
 /// Instruments a bitcode file and gives its site table.
 fn sites_of(bitcode: &Path, mode: Mode) -> SiteTable {
     let text = |path: &Path| CString::new(path.to_str().expect("UTF-8")).expect("no NUL");
-    let path = text(bitcode);
     let record = unsafe {
         let context = LLVMContextCreate();
-        let (mut buffer, mut module, mut message) = (
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-        );
-        assert_eq!(
-            LLVMCreateMemoryBufferWithContentsOfFile(path.as_ptr(), &mut buffer, &mut message),
-            0
-        );
-        assert_eq!(
-            LLVMParseIRInContext(context, buffer, &mut module, &mut message),
-            0
-        );
+        let module = read_module(context, bitcode).expect("bitcode");
         let record = instrument(module, mode)
             .unwrap_or_else(|error| panic!("{}, {mode:?}: {error}", bitcode.display()));
         assert_eq!(

@@ -2,6 +2,8 @@
 //!
 //! Known from the files that build systems read; nothing is run. Lists are edited as text: a line is added behind what is
 //! there, so that everything else stays as its author wrote it.
+//!
+//! A test looks for the program in the build tree that it is run in.
 
 use std::collections::BTreeMap;
 use std::fmt;

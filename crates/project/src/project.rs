@@ -1,8 +1,9 @@
 //! The project that a directory belongs to.
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use parallax_files::create_ignored;
 
 use crate::build::{Builds, Toolchain};
 use crate::config::{Config, ConfigError, FILE_NAME, Layers};
@@ -78,15 +79,7 @@ impl Project {
 /// `.parallax` at the top of a project.
 pub fn state_directory(root: &Path) -> Result<PathBuf, ProjectError> {
     let path = root.join(STATE);
-    let make = || -> io::Result<()> {
-        fs::create_dir_all(&path)?;
-        let ignore = path.join(".gitignore");
-        if !ignore.exists() {
-            fs::write(ignore, "*\n")?;
-        }
-        Ok(())
-    };
-    make().map_err(|error| ProjectError::Io {
+    create_ignored(&path).map_err(|error| ProjectError::Io {
         path: path.clone(),
         error,
     })?;

@@ -1,4 +1,9 @@
 //! What was at a path when the program first named it.
+//!
+//! Besides contents, what the file system says is kept where it can matter ([`Stamp`]): names of one file, sizes of what is kept in part, holes, the order in which a
+//! directory lists its entries, and dates that somebody set. Such a date is told by change and status time lying apart; other dates are those of a build or a test, and
+//! differ each time. Files in `/tmp`, `/var/tmp` and `/dev/shm` that are in neither tree belong to the scenario, too (`Scenario::elsewhere`): tests use them as a second
+//! file system. Reading for the record uses `O_NOATIME`, because tests look at access times.
 
 use std::ffi::OsString;
 use std::fs;

@@ -6,6 +6,21 @@
 //!
 //! The programs and the build tree stay as they are; see [`tracer`] for how. What cannot be recorded is counted or noted, never
 //! silently left out.
+//!
+//! * *Why no launcher in place of each program*: it would cost an `exec` per run, change `argv[0]`, `/proc/self/exe`, symbols (tests
+//!   that use gdb) and the time stamps that `make` looks at, and have to be repaired after a crash. Tracees end with the tracer
+//!   (`PTRACE_O_EXITKILL`).
+//! * *Standard input* is the rest of the file that it is, kept when the program first uses it, or what reads of the pipe returned. *Output* is what was written to
+//!   descriptors that are the same file as descriptor 1 or 2 was at the start. That it is a regular file is kept only where the program can tell; otherwise runs that
+//!   differ in nothing else would be different scenarios.
+//! * *Servers*: from `listen` or `accept` on, all reading and writing is watched. Streams are told apart by socket; an answer in the middle of a stream is a pause
+//!   of the client.
+//! * *Debuggers* cannot trace what we trace: they and what they run are let go before a filter is installed, and counted.
+//! * *Unsteady runs* depend on more than their input: signals from other processes, free space, inode numbers, limits of their own. They are
+//!   marked, with the reason.
+//! * *Not recorded*: owners, sockets, devices, pipes that are read, and files of the source tree that a program reads which was
+//!   started in a directory for temporary files. Setuid programs gain no rights, unless root records.
+//! * One thread traces, with some 20 stops per run of a program: with many parallel tests it is the bottleneck.
 
 mod calls;
 mod files;

@@ -1,57 +1,9 @@
 //! Scenarios and their results in words.
 
-use parallax_scenario::{
-    Bytes, Ending, Scenario, Sink, WORK, shell_quoted, shell_word, signal_name,
-};
+pub use parallax_scenario::commands::command_line;
+use parallax_scenario::{Bytes, Ending, Scenario, signal_name};
 
 use crate::words::printable;
-
-/// The command line, to be pasted.
-pub fn command_line(program: &str, scenario: &Scenario) -> String {
-    let mut words: Vec<String> = Vec::new();
-    for (name, value) in &scenario.env {
-        words.push(format!(
-            "{}={}",
-            printable(name),
-            printable(&shell_quoted(value))
-        ));
-    }
-    words.push(program.to_owned());
-    words.extend(scenario.argv.iter().map(|argument| shell_word(argument)));
-    if scenario.closed_stdin {
-        words.push("<&-".to_owned());
-    }
-    for (number, sink) in [("", &scenario.stdout), ("2", &scenario.stderr)] {
-        match sink {
-            Sink::Read => {}
-            Sink::Full => words.push(format!("{number}>/dev/full")),
-            Sink::Closed => words.push(format!("{number}>&-")),
-            // As near as a shell comes to it.
-            Sink::Broken => words.push(format!("{number}> >(exec true)")),
-            // Any file will do.
-            Sink::File(file) if file.path.is_empty() => words.push(format!("{number}>out")),
-            Sink::File(file) => {
-                let arrow = if file.keeps() { ">>" } else { ">" };
-                words.push(format!(
-                    "{number}{arrow}{}",
-                    shell_word(&path_from(scenario, &file.path))
-                ));
-            }
-        }
-    }
-    words.join(" ")
-}
-
-/// The path of one of the scenario's files as seen from where the program starts.
-fn path_from(scenario: &Scenario, path: &[u8]) -> Vec<u8> {
-    let start = &scenario.directory;
-    let below = path.strip_prefix(&start[..]);
-    match below.and_then(|rest| rest.strip_prefix(b"/")) {
-        Some(rest) => rest.to_vec(),
-        None if start.is_empty() => path.to_vec(),
-        None => [WORK.as_bytes(), b"/", path].concat(),
-    }
-}
 
 /// Everything else that the program is given: what it is, and its bytes in one line each.
 pub fn inputs(scenario: &Scenario) -> Vec<(String, String)> {

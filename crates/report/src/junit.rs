@@ -6,6 +6,8 @@
 //!
 //! There is no standard. What is written is what both the schema of Ant's reports and that of Jenkins allow, which is less than many servers
 //! understand: places of the source, for which these schemas have no attributes, are in the names.
+//!
+//! Our tests restate both schemas as tables of elements, because the files themselves are third parties'. Cobertura's document type is restated likewise.
 
 use crate::headline;
 use crate::human::{self, Options};

@@ -6,6 +6,9 @@
 //! contradict them.
 //!
 //! [`results`] has the forms of what other commands come to.
+//!
+//! What programs print is hostile until escaped, in each form by its own rules: on a terminal only printable characters; in Markdown
+//! code blocks with a fence longer than any in the text; in GitHub's workflow commands no line ends and separators; in JUnit what XML can hold; in HTML as text ([`html`]).
 
 mod beside;
 pub mod cobertura;

@@ -58,21 +58,10 @@ fn allocate() -> Option<(usize, usize)> {
         blob_offset,
         max_table_bytes: 64 << 10,
         max_depth: 1000,
-        environment_length: 0,
-        given_length: 0,
         nodes: FIRST_NODE.into(),
-        events: 0.into(),
         contexts: FIRST_CONTEXT.into(),
         objects: FIRST_OBJECT.into(),
-        tables: 0.into(),
-        sources: 0.into(),
-        losses: 0.into(),
-        mismatches: 0.into(),
-        blob_bytes: 0.into(),
-        stop: 0.into(),
-        processes: 0.into(),
-        attached: 0.into(),
-        refusal: 0.into(),
+        ..Header::default()
     };
     // SAFETY: fresh memory, larger than a header.
     unsafe { (base as *mut Header).write(header) };

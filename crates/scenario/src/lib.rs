@@ -7,6 +7,7 @@
 
 mod bytes;
 mod change;
+pub mod commands;
 mod golden;
 pub mod klee;
 pub mod ktest;
@@ -22,7 +23,7 @@ pub use bytes::Bytes;
 pub use change::{Component, Variable, apply};
 pub use golden::Golden;
 pub use result::{Ending, Recorded};
-pub use shell::{printf_command, shell_quoted, shell_word, signal_name};
+pub use shell::{shell_word, signal_name};
 
 /// Where the files of every run lie, as the program sees them. Programs print where they are: it has to be the same
 /// in every run, on every machine. Absolute paths in recorded scenarios are made to begin here.

@@ -5,30 +5,25 @@
 
 use std::fmt::Write as _;
 
-/// The bytes as one word of a shell command.
-pub fn shell_quoted(bytes: &[u8]) -> Vec<u8> {
-    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+@%".contains(byte);
-    if !bytes.is_empty() && bytes.iter().all(is_plain) {
-        return bytes.to_vec();
-    }
-    let mut quoted = vec![b'\''];
-    for byte in bytes {
-        match byte {
-            b'\'' => quoted.extend(b"'\\''"),
-            _ => quoted.push(*byte),
-        }
-    }
-    quoted.push(b'\'');
-    quoted
-}
-
 /// The bytes as one word of a shell command that can be shown on a terminal, too: nothing in it is a control character, but for line
 /// ends at the end, which no shell keeps otherwise.
 pub fn shell_word(bytes: &[u8]) -> String {
-    let is_text = std::str::from_utf8(bytes).is_ok_and(|text| !text.chars().any(char::is_control));
-    if is_text {
-        return String::from_utf8_lossy(&shell_quoted(bytes)).into_owned();
+    word(bytes, char::is_control)
+}
+
+/// The bytes as one word of a script, where lines and tabs stay readable.
+pub fn script_word(bytes: &[u8]) -> String {
+    word(bytes, |character| {
+        character.is_control() && !matches!(character, '\n' | '\t')
+    })
+}
+
+fn word(bytes: &[u8], is_hidden: fn(char) -> bool) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if !text.contains(is_hidden) => return quoted(text),
+        _ => {}
     }
+    // What a shell puts in place of a command has no line ends at its end.
     let end = bytes.iter().rposition(|byte| *byte != b'\n');
     let (kept, lines) = bytes.split_at(end.map_or(0, |end| end + 1));
     let mut word = match kept {
@@ -36,9 +31,17 @@ pub fn shell_word(bytes: &[u8]) -> String {
         kept => format!("\"$({})\"", printf_command(kept)),
     };
     if !lines.is_empty() {
-        word.push_str(&String::from_utf8_lossy(&shell_quoted(lines)));
+        word.push_str(&quoted(&"\n".repeat(lines.len())));
     }
     word
+}
+
+fn quoted(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,+@%".contains(c);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
 }
 
 /// A command that prints the bytes, with escapes that every `printf` knows.
@@ -102,15 +105,13 @@ pub fn signal_name(signal: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt;
     use std::process::Command;
 
     /// What the shells print that the script is for.
-    fn printed(script: &[u8]) -> Vec<Vec<u8>> {
+    fn printed(script: &str) -> Vec<Vec<u8>> {
         let shells = ["dash", "bash"].into_iter().map(|shell| {
             let mut process = Command::new(shell);
-            let output = process.arg("-c").arg(OsStr::from_bytes(script)).output();
+            let output = process.args(["-c", script]).output();
             output.unwrap().stdout
         });
         shells.collect()
@@ -152,14 +153,13 @@ mod tests {
     #[test]
     fn words_come_back_from_both_shells() {
         for sample in samples() {
-            for word in [shell_quoted(&sample), shell_word(&sample).into_bytes()] {
-                let script = [b"printf %s ", &word[..]].concat();
+            for word in [script_word(&sample), shell_word(&sample)] {
+                let script = format!("printf %s {word}");
                 for bytes in printed(&script) {
-                    let shown = script.escape_ascii();
                     assert_eq!(
                         bytes.escape_ascii().to_string(),
                         sample.escape_ascii().to_string(),
-                        "{shown}"
+                        "{script}"
                     );
                 }
             }
@@ -170,7 +170,7 @@ mod tests {
     fn printed_bytes_come_back_from_both_shells() {
         let all = (0..=255).collect::<Vec<u8>>();
         for sample in samples().into_iter().chain([all]) {
-            for bytes in printed(printf_command(&sample).as_bytes()) {
+            for bytes in printed(&printf_command(&sample)) {
                 assert_eq!(
                     bytes.escape_ascii().to_string(),
                     sample.escape_ascii().to_string()

@@ -28,6 +28,13 @@ pub enum Told {
     },
 }
 
+impl Note {
+    /// Whether it is a solver's.
+    pub fn is_of_solver(&self) -> bool {
+        matches!(self.answer, Told::Solver(_))
+    }
+}
+
 /// The answers of one worker.
 #[derive(Debug, Default)]
 pub struct Answers {
@@ -36,6 +43,8 @@ pub struct Answers {
     /// Of an earlier process, still to be given.
     known: VecDeque<Note>,
     strayed: bool,
+    /// Whether all answers are known until they are taken next.
+    is_told: bool,
     /// Whether anybody wants to know what is noted.
     is_wanted: bool,
 }
@@ -43,12 +52,17 @@ pub struct Answers {
 impl Answers {
     /// From now on these are given, in this order.
     pub fn know(&mut self, notes: Vec<Note>) {
+        self.is_told = true;
         self.known = notes.into();
     }
 
     /// The known answer to a question, if it is the next that was asked.
     pub fn recall(&mut self, question: u64) -> Option<Told> {
-        let next = self.known.pop_front()?;
+        let Some(next) = self.known.pop_front() else {
+            // More is asked than was.
+            self.strayed |= self.is_told;
+            return None;
+        };
         if next.question != question {
             self.known.clear();
             self.strayed = true;
@@ -75,6 +89,7 @@ impl Answers {
     pub fn take(&mut self) -> (Vec<Note>, bool) {
         let strayed = std::mem::take(&mut self.strayed) || !self.known.is_empty();
         self.known.clear();
+        self.is_told = false;
         (std::mem::take(&mut self.noted), strayed)
     }
 }
@@ -115,7 +130,8 @@ mod tests {
         assert_eq!(answers.recall(2), Some(told("2")));
         assert_eq!(answers.recall(3), None);
         answers.note(3, || told("3"));
-        assert_eq!(answers.take(), (noted(&[1, 2, 3]), false));
+        // More was asked than was known.
+        assert_eq!(answers.take(), (noted(&[1, 2, 3]), true));
     }
 
     #[test]

@@ -4,17 +4,17 @@
 //! it had reported.
 
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use tempfile::{Builder, NamedTempFile};
 
 use parallax_exec::execute::lay_out;
 use parallax_exec::finding::Finding;
-pub use parallax_scenario::shell_quoted;
-use parallax_scenario::{Bytes, Ending, Scenario, Sink, ktest};
+use parallax_files::{replace, write_whole};
+use parallax_scenario::commands::script_run;
+use parallax_scenario::{Bytes, Ending, Scenario, shell_word};
 
 /// Why something could not be kept.
 #[derive(Debug, thiserror::Error)]
@@ -90,108 +90,48 @@ impl Archive {
     /// Keeps a finding in a directory of its own: the scenario, its files laid out, and a script that runs
     /// it. A smaller input for the same finding takes the place of the one before.
     pub fn add_finding(&self, finding: &Finding, program: &Path) -> Result<PathBuf, ArchiveError> {
-        let all = self.findings_directory();
-        let target = all.join(finding.id());
-        let write = || -> io::Result<()> {
-            let fresh = Builder::new().prefix(".new-").tempdir_in(&all)?;
+        let target = self.findings_directory().join(finding.id());
+        let write = |fresh: &Path| -> io::Result<()> {
+            fs::create_dir(fresh)?;
             let scenario = serde_json::to_vec_pretty(&finding.scenario)?;
-            fs::write(fresh.path().join("scenario.json"), scenario)?;
+            fs::write(fresh.join("scenario.json"), scenario)?;
             let about = About {
                 program: program.as_os_str().as_encoded_bytes().into(),
                 kind: finding.problem.kind.name().to_owned(),
                 message: finding.problem.message.clone(),
                 result: finding.ending.clone(),
             };
-            fs::write(fresh.path().join(ABOUT), serde_json::to_vec_pretty(&about)?)?;
-            let files = fresh.path().join("files");
+            fs::write(fresh.join(ABOUT), serde_json::to_vec_pretty(&about)?)?;
+            let files = fresh.join("files");
             fs::create_dir(&files)?;
             lay_out(&files, &finding.scenario).map_err(io::Error::other)?;
-            fs::write(fresh.path().join("stdin"), &finding.scenario.stdin.0)?;
-            let script = fresh.path().join("run.sh");
+            fs::write(fresh.join("stdin"), &finding.scenario.stdin.0)?;
+            let script = fresh.join("run.sh");
             fs::write(&script, run_script(&finding.scenario, program))?;
-            fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
-            fs::set_permissions(fresh.path(), fs::Permissions::from_mode(0o755))?;
-            let _ = fs::remove_dir_all(&target);
-            fs::rename(fresh.keep(), &target)
+            fs::set_permissions(&script, fs::Permissions::from_mode(0o755))
         };
-        write().map_err(|source| self.error(source))?;
+        replace(&target, write).map_err(|source| self.error(source))?;
         Ok(target)
     }
 }
 
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let directory = path.parent().unwrap_or(Path::new("."));
-    let mut file = NamedTempFile::new_in(directory)?;
-    file.write_all(bytes)?;
-    file.as_file()
-        .set_permissions(fs::Permissions::from_mode(0o644))?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 /// A script that runs the program on a fresh copy of the files.
-fn run_script(scenario: &Scenario, program: &Path) -> Vec<u8> {
+fn run_script(scenario: &Scenario, program: &Path) -> String {
     let mut text =
-        b"#!/bin/sh\n# Runs the program on this input, in a copy of its files.\n".to_vec();
+        "#!/bin/sh\n# Runs the program on this input, in a copy of its files.\n".to_owned();
     for place in scenario.elsewhere.keys() {
         let place = place.escape_ascii();
-        text.extend(format!("# It also needs files in {place}: see scenario.json.\n").bytes());
+        text.push_str(&format!(
+            "# It also needs files in {place}: see scenario.json.\n"
+        ));
     }
-    text.extend(b"here=$(cd \"$(dirname \"$0\")\" && pwd) && work=$(mktemp -d) &&\n");
-    text.extend(b"cp -R -p \"$here/files/.\" \"$work\" && cd \"$work\" &&\n");
-    if !scenario.directory.is_empty() {
-        text.extend(b"cd ");
-        text.extend(shell_quoted(&scenario.directory));
-        text.extend(b" &&\n");
-    }
-    if let Some(umask) = scenario.umask {
-        text.extend(format!("umask {umask:03o} &&\n").into_bytes());
-    }
-    if scenario.piped_stdin && !scenario.closed_stdin {
-        text.extend(b"cat \"$here/stdin\" | ");
-    }
-    if let Some((name, _)) = ktest::layout(scenario) {
-        let name = name.display();
-        text.extend(format!("{}=\"$work/{name}\" ", ktest::VARIABLE).into_bytes());
-    }
-    for (name, value) in &scenario.env {
-        text.extend(&name.0);
-        text.push(b'=');
-        text.extend(shell_quoted(value));
-        text.push(b' ');
-    }
-    text.extend(shell_quoted(program.as_os_str().as_encoded_bytes()));
-    for argument in &scenario.argv {
-        text.push(b' ');
-        text.extend(shell_quoted(argument));
-    }
-    text.extend(match (scenario.closed_stdin, scenario.piped_stdin) {
-        (true, _) => &b" <&-"[..],
-        (false, true) => b"",
-        (false, false) => b" <\"$here/stdin\"",
-    });
-    text.extend(redirected("", "stdout", &scenario.stdout));
-    text.extend(redirected("2", "stderr", &scenario.stderr));
-    text.push(b'\n');
-    text
-}
-
-/// How a shell is told what an output is. It has no words for a pipe that nobody reads.
-fn redirected(number: &str, name: &str, sink: &Sink) -> Vec<u8> {
-    let mut text = format!(" {number}").into_bytes();
-    match sink {
-        Sink::Read | Sink::Broken => return Vec::new(),
-        Sink::Full => text.extend(b">/dev/full"),
-        Sink::Closed => text.extend(b">&-"),
-        Sink::File(file) if file.path.is_empty() => {
-            text.extend(format!(">\"$here/{name}\"").bytes());
-        }
-        Sink::File(file) => {
-            text.extend(if file.keeps() { &b">>"[..] } else { b">" });
-            text.extend(b"\"$work\"/");
-            text.extend(shell_quoted(&file.path));
-        }
-    }
+    let program = shell_word(program.as_os_str().as_encoded_bytes());
+    text.push_str(&format!(
+        "program={program}\n\
+         work=$(cd \"$(dirname \"$0\")\" && pwd) && root=$(mktemp -d) &&\n\
+         cp -R -p \"$work/files/.\" \"$root\" && cd \"$root\" || exit 99\n"
+    ));
+    text.push_str(&script_run(scenario, false));
     text
 }
 

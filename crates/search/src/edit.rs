@@ -5,7 +5,7 @@ mod lengths;
 
 pub use lengths::{Length, before, number_at};
 
-use crate::question::contents;
+use crate::core::turn::contents;
 use parallax_scenario::{Bytes, Component, Scenario, Sink};
 
 /// One change.

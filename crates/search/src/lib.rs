@@ -1,7 +1,7 @@
 //! Searches for inputs that show something.
 //!
 //! The searches, each after something else: [`explore`] new paths, [`cover`] given lines, [`diverge`] what two versions do
-//! differently, [`interact`] orders of changes, [`amplify`] what tests could have found. They run scenarios through
+//! differently, [`goals::orders`] orders of changes, [`amplify`] what tests could have found. They run scenarios through
 //! [`worker`]s, and what they report was seen natively.
 
 pub mod amplify;
@@ -11,11 +11,11 @@ pub mod core;
 pub mod cover;
 pub mod diverge;
 mod edit;
+pub mod engine;
 pub mod explore;
-pub mod interact;
+pub mod goals;
 pub mod journal;
 mod parallel;
-mod question;
 mod runners;
 pub mod sources;
 pub mod worker;

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use parallax_abi::trace::SourceKind;
 use parallax_solver::{Answer, Config, Constraint, Core, Limits, Model, Solver, Statistics};
@@ -15,7 +15,6 @@ use crate::answers::{Answers, Note, Told, fingerprint};
 use crate::explore::{ExploreError, Programs};
 use crate::runners::Runners;
 use parallax_exec::coverage::{Counter, Coverage};
-use parallax_exec::cpu;
 use parallax_exec::execute::Settings;
 use parallax_exec::finding::Problem;
 use parallax_exec::replay::{Confirmed, Native};
@@ -88,8 +87,6 @@ pub struct Worker<'m> {
     until: Option<Instant>,
     /// Runs of the traced and the covered build.
     runs: u64,
-    /// CPU time of runs of the traced build.
-    traced_cpu: Duration,
 }
 
 impl<'m> Worker<'m> {
@@ -126,7 +123,6 @@ impl<'m> Worker<'m> {
             names: Names::default(),
             until: None,
             runs: 0,
-            traced_cpu: Duration::ZERO,
         }
     }
 
@@ -143,14 +139,14 @@ impl<'m> Worker<'m> {
             names: Names::default(),
             until: self.until,
             runs: 0,
-            traced_cpu: Duration::ZERO,
         }
     }
 
-    /// From now on nothing takes longer than until then: no run of the traced and the covered program, and no question.
-    /// Native runs are not cut short, because that a program does not end would be a finding.
+    /// From now on nothing takes longer than until then: no run of any build, and no query. What native runs say after that may
+    /// be because they were cut short.
     pub fn end_by(&mut self, until: Option<Instant>) {
         self.until = until;
+        self.native.end_by(until);
     }
 
     /// Whether that time is over.
@@ -168,16 +164,10 @@ impl<'m> Worker<'m> {
         self.runs + self.native.runs
     }
 
-    /// CPU time so far: of this thread, on which the worker must have been all the time, and of the runs that it made.
-    pub fn cpu(&self) -> Duration {
-        cpu::of_thread() + self.traced_cpu + self.native.cpu
-    }
-
     /// Runs the traced program.
     pub fn trace(&mut self, scenario: &Scenario) -> Result<(Outcome, Traced), ExploreError> {
         self.runs += 1;
         let (outcome, trace, directory) = self.runners.trace(scenario, self.until)?;
-        self.traced_cpu += outcome.cpu;
         let decisions = path::decisions(&trace, self.sites);
         let traced = Traced {
             operations: sensitive::operations(&trace, &decisions),
@@ -272,6 +262,11 @@ impl<'m> Worker<'m> {
     pub fn settle(&mut self) -> (Vec<Note>, bool) {
         self.earlier = self.statistics();
         self.solver = Solver::new(self.means.solver.clone());
+        locked(&self.answers).take()
+    }
+
+    /// What was answered since this was last asked, and whether that is something else than what was known.
+    pub fn noted(&mut self) -> (Vec<Note>, bool) {
         locked(&self.answers).take()
     }
 

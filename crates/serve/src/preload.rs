@@ -5,6 +5,9 @@
 //! which serves. Constructors have run by then, as before any `main`.
 //!
 //! Programs that do not start that way never ask for a server, and the engine does without.
+//!
+//! The new `main` jumps to the program's, so that stacks in sanitizer reports are what they are without a server. Strings follow each other as
+//! the kernel lays them out. Counters of covered programs are attached when the server starts: runs with other shared memory need another server.
 
 use core::arch::global_asm;
 use core::ffi::{CStr, c_char, c_void};

@@ -14,6 +14,9 @@
 //! 5. `smt`: an SMT-LIB program as a child; floating point, and what was too hard before.
 //!
 //! Whatever a layer claims to be a model is evaluated on all constraints of the slice before it is believed.
+//!
+//! Then changes that the query does not need are taken back, halves first. Every limit of a query but its time is deterministic ([`Limits`]). A back end that
+//! hangs, dies, lies or uses too much memory costs one query.
 
 mod blast;
 mod cache;

@@ -9,21 +9,10 @@ use std::io::{self, Write};
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
-use tempfile::NamedTempFile;
+use parallax_files::{is_hash, replace};
 
 use crate::error::StoreError;
 
-/// Names a blob: 128 bits of a hash in hexadecimal, plenty against accidents.
-pub fn hash(bytes: &[u8]) -> String {
-    blake3::hash(bytes).to_hex()[..32].to_owned()
-}
-
-fn is_hash(text: &str) -> bool {
-    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-/// Files being written have names of this kind.
-const UNFINISHED: &str = ".new-";
 /// From so many new blobs on, the whole file system is brought to the disk at once.
 const MANY: usize = 8;
 
@@ -62,11 +51,14 @@ impl Blobs {
             let directory = path.parent().unwrap_or(&self.directory).to_owned();
             let write = || -> io::Result<()> {
                 fs::create_dir_all(&directory)?;
-                let mut file = tempfile::Builder::new()
-                    .prefix(UNFINISHED)
-                    .tempfile_in(&directory)?;
-                file.write_all(bytes)?;
-                finish(file, &path, blobs.len() < MANY)
+                replace(&path, |scratch| {
+                    let mut file = File::create(scratch)?;
+                    file.write_all(bytes)?;
+                    match blobs.len() < MANY {
+                        true => file.sync_all(),
+                        false => Ok(()),
+                    }
+                })
             };
             write().map_err(|source| StoreError::io(&path, source))?;
             written += 1;
@@ -95,7 +87,7 @@ impl Blobs {
         }
         let path = self.path(hash);
         match fs::read(&path) {
-            Ok(bytes) if self::hash(&bytes) == hash => Ok(bytes),
+            Ok(bytes) if parallax_files::hash(&bytes) == hash => Ok(bytes),
             Ok(_) => Err(StoreError::damaged(&path, "its contents have changed")),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(StoreError::damaged(&path, "it is missing"))
@@ -149,14 +141,6 @@ fn has_size(path: &Path, size: usize) -> bool {
         .is_ok_and(|metadata| metadata.len() == size as u64)
 }
 
-fn finish(file: NamedTempFile, path: &Path, sync: bool) -> io::Result<()> {
-    if sync {
-        file.as_file().sync_all()?;
-    }
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
-}
-
 fn sync_file_system(directory: &Path) -> io::Result<()> {
     let directory = File::open(directory)?;
     // SAFETY: a descriptor that is open.
@@ -175,6 +159,7 @@ fn name_of(path: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parallax_files::hash;
 
     fn put(blobs: &Blobs, bytes: &[u8]) -> String {
         let name = hash(bytes);

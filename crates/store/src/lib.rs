@@ -24,18 +24,18 @@ mod schema;
 mod tidy;
 mod work;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use parallax_scenario::Bytes;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior};
 
-pub use blobs::{Amount, hash};
+pub use blobs::Amount;
 pub use coverage::{Block, Covered, Measured};
 pub use error::StoreError;
 pub use findings::{KeptFinding, State};
 pub use lock::{Holder, Lock, Usage};
+pub use parallax_files::hash;
 pub use runs::{Alone, Run, announce};
 pub use scenarios::{Added, Filter, Kept, Listed, Origin, scenario_id};
 pub use tidy::{Swept, set_aside};
@@ -59,8 +59,7 @@ impl Store {
     /// Opens the store in a directory, usually `.parallax`; makes it if there is none.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         let fail = |source| StoreError::io(directory, source);
-        fs::create_dir_all(directory).map_err(fail)?;
-        ignore(directory).map_err(fail)?;
+        parallax_files::create_ignored(directory).map_err(fail)?;
         let database = database_path(directory);
         // Two processes that make or change tables at the same moment could fail each other.
         let _opening = Lock::alone(&lock_directory(directory).join("opening"), "", &mut |_| {})?;
@@ -161,15 +160,6 @@ fn connect(database: &Path) -> Result<Connection, StoreError> {
     connection.pragma_update(None, "foreign_keys", true)?;
     schema::migrate(&mut connection, database)?;
     Ok(connection)
-}
-
-/// What is kept here is no part of the user's sources.
-fn ignore(directory: &Path) -> std::io::Result<()> {
-    let path = directory.join(".gitignore");
-    match path.exists() {
-        true => Ok(()),
-        false => fs::write(path, "*\n"),
-    }
 }
 
 /// The number of a program, which gets one if it has none.

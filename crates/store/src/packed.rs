@@ -7,7 +7,9 @@ use parallax_scenario::{Bytes, Ending, Scenario};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::blobs::{Blobs, hash};
+use parallax_files::hash;
+
+use crate::blobs::Blobs;
 use crate::error::StoreError;
 
 /// Larger byte strings become blobs.

@@ -6,11 +6,11 @@ use std::str::FromStr;
 use parallax_scenario::{Bytes, Ending, Recorded, Scenario};
 use rusqlite::{OptionalExtension, Row, Transaction, params_from_iter};
 
-use crate::blobs::hash;
 use crate::error::StoreError;
 use crate::lock::now;
 use crate::packed::{Packed, json, pack, unpack};
 use crate::{Store, program_number};
+use parallax_files::hash;
 
 /// Where a scenario comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

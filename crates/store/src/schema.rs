@@ -1,4 +1,13 @@
 //! Tables, and how stores of earlier versions become stores of this one.
+//!
+//! | table | what | named by |
+//! |---|---|---|
+//! | `scenario`, `scenario_test` | input, result, origin; which tests ran it | hash of program and input |
+//! | `coverage`, `build` | counters that were not zero | scenario and hash of the executable |
+//! | `finding` | kind, place, scenario, results, state | program and what makes findings the same |
+//! | `target` | the ledger: what became of lines to be covered | revision and blocks |
+//! | `work`, `journal` | how far searches are, and how they ended | hash of everything that decides the result |
+//! | `run`, `migration` | which commands used the store, which versions made it | |
 
 use rusqlite::{Connection, TransactionBehavior};
 

@@ -3,13 +3,15 @@
 //! A search (an exploration, an amplification…) is named by a hash of everything that decides what comes out of it. Its journal
 //! is a list of chunks whose meaning only the search knows; each is on the disk before the next is begun. One
 //! process at a time works on a search.
+//!
+//! A second process that wants the same search waits for the first, and then finds its result.
 
 use rusqlite::OptionalExtension;
 
-use crate::blobs::hash;
 use crate::error::StoreError;
 use crate::lock::{Holder, Lock, now};
 use crate::{Store, lock_directory, program_number};
+use parallax_files::hash;
 
 /// A search that is to be done, or gone on with.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use crate::compile::{Flavour, compile, compile_checked};
 use crate::inputs::{FILE_NAME, Inputs};
 use crate::process::{self, End, Finished};
 use crate::report::Report;
+use parallax_scenario::shell_word;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
@@ -212,7 +213,7 @@ impl<'a> Place<'a> {
         let script: Vec<String> = run
             .arguments
             .iter()
-            .map(|argument| quote(&argument.to_string_lossy()))
+            .map(|argument| shell_word(argument.as_encoded_bytes()))
             .collect();
         fs::write(
             folder.join("repeat.sh"),
@@ -360,11 +361,6 @@ fn excerpt(bytes: &[u8]) -> String {
     short.collect::<Vec<_>>().join("\n")
 }
 
-/// For a shell.
-fn quote(argument: &str) -> String {
-    format!("'{}'", argument.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -375,10 +371,5 @@ mod tests {
         assert_eq!((left.as_str(), right.as_str()), ("b", "x"));
         let (left, right) = first_difference(b"a\n", b"a\nmore");
         assert_eq!((left.as_str(), right.as_str()), ("", "more"));
-    }
-
-    #[test]
-    fn quotes_survive_the_shell() {
-        assert_eq!(quote("it's"), "'it'\\''s'");
     }
 }

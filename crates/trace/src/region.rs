@@ -301,20 +301,11 @@ impl Region {
             max_table_bytes: limits.max_table_bytes,
             max_depth: limits.max_depth,
             environment_length: names.len() as u32,
-            given_length: 0,
             nodes: trace::FIRST_NODE.into(),
-            events: 0.into(),
             contexts: trace::FIRST_CONTEXT.into(),
             objects: trace::FIRST_OBJECT.into(),
-            tables: 0.into(),
-            sources: 0.into(),
-            losses: 0.into(),
-            mismatches: 0.into(),
             blob_bytes: (names.len() as u64).into(),
-            stop: 0.into(),
-            processes: 0.into(),
-            attached: 0.into(),
-            refusal: 0.into(),
+            ..Header::default()
         };
         // SAFETY: the mapping is at least a page long, page aligned, writable, and nobody
         // else writes: no program has the descriptor yet, or any more.

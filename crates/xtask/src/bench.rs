@@ -6,12 +6,16 @@
 //! they can be compared between machines; seconds cannot. The peers' figures were
 //! measured once, on another day, and include solving, which tracing does not.
 
+mod afl;
 mod amplification;
 mod covering;
 mod diverging;
 mod exploration;
+mod frontier;
 mod interacting;
+mod mutation;
 mod native;
+mod parallel;
 
 use crate::coreutils::Place;
 use crate::{recording, throughput};
@@ -180,6 +184,12 @@ pub enum Part {
     Replays,
     /// Runs per second of every build, in fresh processes and served, beside AFL++
     Native,
+    /// Executions per second of mutation alone, beside AFL++
+    Mutation,
+    /// Runs per second with `--jobs 2` against `--jobs 1`
+    Jobs,
+    /// What a choice costs when a million alternatives are open
+    Frontier,
     /// What recording coreutils' tests costs
     Recording,
 }
@@ -219,6 +229,15 @@ pub fn run(place: &Place, repeat: usize, only: &[Part]) -> Result<String> {
     }
     if is_wanted(Part::Native) {
         bench.native(&mut text)?;
+    }
+    if is_wanted(Part::Mutation) {
+        bench.mutation(&mut text)?;
+    }
+    if is_wanted(Part::Jobs) {
+        bench.parallel(&mut text)?;
+    }
+    if is_wanted(Part::Frontier) {
+        bench.frontier(&mut text)?;
     }
     if is_wanted(Part::Recording) {
         text.push('\n');
@@ -424,6 +443,13 @@ fn line(text: &mut String, row: &Row, plain: Duration, traced: Duration) {
         row.peers.0,
         row.peers.1
     );
+}
+
+/// The one in the middle; nothing is 0.
+fn median(values: impl IntoIterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.into_iter().collect();
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
 fn size_text(bytes: usize) -> String {

@@ -10,6 +10,9 @@
 //! Left out, as usual: that a loop may never end, or a called function may end the program, is no dependence of what comes after; nor is
 //! what is lost to the points-to analysis. What comes after a call that the compiler knows not to return depends on the branch that leads
 //! there.
+//!
+//! The reference is an interpreter of described programs in the tests (`tests/dependence_reference.rs`), which knows who wrote each byte: every flow that it sees must
+//! be an edge, and whatever runs or computes otherwise when one branch or stored value is disturbed must be in the forward slice.
 
 mod access;
 pub mod library;

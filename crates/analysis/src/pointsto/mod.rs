@@ -4,6 +4,9 @@
 //! apart. Pointers through variable argument lists and through unknown functions outside of the
 //! program get lost; a call for which nothing is found may then enter every function of its type whose address
 //! is taken.
+//!
+//! Differences of pointers are numbers: otherwise every size soon points everywhere. Initialisers with unions have types without a name, so such
+//! variables are accepted as any structure. A pointer that may point to too many cells keeps only functions.
 
 mod constraints;
 mod externals;

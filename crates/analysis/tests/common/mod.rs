@@ -3,12 +3,10 @@
 // Each test file uses a part of this.
 #![allow(dead_code)]
 
-use std::ffi::CString;
 use std::path::Path;
 use std::process::Command;
 
 use llvm_sys::core::*;
-use llvm_sys::ir_reader::LLVMParseIRInContext;
 use parallax_analysis::program::Terminator;
 use parallax_analysis::{BlockId, FunctionId, ModuleCode, Program};
 
@@ -31,22 +29,9 @@ pub fn module(name: &str, text: &str) -> ModuleCode {
 }
 
 fn describe(bitcode: &Path) -> ModuleCode {
-    let path = CString::new(bitcode.to_str().expect("UTF-8")).expect("no NUL");
     unsafe {
         let context = LLVMContextCreate();
-        let (mut buffer, mut module, mut message) = (
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-            std::ptr::null_mut(),
-        );
-        assert_eq!(
-            LLVMCreateMemoryBufferWithContentsOfFile(path.as_ptr(), &mut buffer, &mut message),
-            0
-        );
-        assert_eq!(
-            LLVMParseIRInContext(context, buffer, &mut module, &mut message),
-            0
-        );
+        let module = parallax_instrument::read_module(context, bitcode).expect("bitcode");
         let code = parallax_instrument::describe_module(module);
         LLVMDisposeModule(module);
         LLVMContextDispose(context);

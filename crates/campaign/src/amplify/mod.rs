@@ -1,30 +1,34 @@
 //! What tests execute, checked for all inputs of their paths and of paths nearby.
+//!
+//! There is one search for each program, and a checkpoint for each. Programs have their turns one after the other, each with a share of
+//! what is left that is as large as its share of the tests. So none of them waits for the others to be done with a distance, and time
+//! that the last ones leave over is not used.
 
-mod keeper;
+mod part;
 mod tests;
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use parallax_exec::finding::Finding;
 use parallax_exec::sites::SiteMap;
 use parallax_report::results::amplify::{self as report, AmplifyReport, Shown};
-use parallax_search::amplify::sample::Sample;
-use parallax_search::amplify::{Options as Searched, Summary, Target, amplify};
+use parallax_scenario::Scenario;
+use parallax_search::amplify::sample::{self, Sample};
+use parallax_search::amplify::{Amplification, Options as Searched, Reach, Target};
 use parallax_search::archive::Archive;
-use parallax_solver::Config;
-use parallax_store::{Store, scenario_id};
+use parallax_search::engine::Ended;
+use parallax_search::explore::{self, Bounds, Shape};
+use parallax_store::Store;
 
 use crate::budget::Budget;
 use crate::checkpoint::{Asked, Checkpoint, End, Outcome};
 use crate::context::Context;
-use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::setup::{Setup, TRACE_MEMORY};
+use crate::setup::Setup;
 use crate::watch::{Kept, Watcher};
 use crate::{Answer, stored};
-use keeper::Keeper;
+use part::{Part, Watching, identity, open_part, share};
 pub use tests::{Chosen, all, near, one};
 
 /// Where nothing else is said.
@@ -61,20 +65,27 @@ impl Options {
         }
     }
 
-    fn searched(&self, budget: Budget) -> Searched {
+    /// For some tests of a program.
+    fn searched(&self, target: &Target, tests: &[usize], budget: Budget) -> Searched {
+        let scenarios = tests
+            .iter()
+            .map(|test| target.seeds[*test].scenario.clone());
+        let scenarios: Vec<Scenario> = scenarios.collect();
+        let shape = match scenarios.as_slice() {
+            [one] => Shape::Near(Box::new(one.clone())),
+            several => Shape::Bounded(Bounds::around(several)),
+        };
+        let (symbolic, settings) = (target.symbolic.clone(), target.settings.clone());
         Searched {
-            sample: self.sample,
-            max_distance: self.max_distance,
-            depth_factor: self.depth_factor,
-            runs: budget.runs,
-            time: budget.time,
-            deadline: None,
-            jobs: self.setup.running.jobs,
-            seed: self.seed,
-            limits: self.setup.limits(),
-            solver: self.setup.solver(),
-            trace_memory: TRACE_MEMORY,
-            halt: self.setup.context.cancel.halt(),
+            reach: Reach {
+                max_distance: self.max_distance,
+                depth_factor: self.depth_factor,
+            },
+            search: explore::Options {
+                hangs: false,
+                keep_lengths: true,
+                ..self.setup.options(budget, shape, symbolic, settings)
+            },
         }
     }
 }
@@ -84,16 +95,19 @@ pub fn run(options: &Options, chosen: &Chosen) -> Result<Answer, Failure> {
     let context = &options.setup.context;
     let places = places(options, chosen);
     let budget = options.budget;
-    let searched = options.searched(budget);
     let store = stored::open()?;
     let in_use = store.begin("parallax amplify")?;
+    let tests = tests_of(options, chosen);
+    let each = 0..chosen.targets.len();
+    let identities = each.map(|index| identity(options, chosen, index, &tests[index]));
+    let identities: Vec<String> = identities.collect();
     let mut search = Checkpoint::open(
         context,
         &store,
         &Asked {
             strategy: "amplify",
             program: &chosen.paths[0],
-            settings: &identity(&searched, &chosen.targets),
+            settings: &format!("together\n{}", identities.join("\n")),
             budget,
             fresh: options.fresh,
         },
@@ -107,105 +121,47 @@ pub fn run(options: &Options, chosen: &Chosen) -> Result<Answer, Failure> {
         in_use.end(outcome.exit)?;
         return Ok(outcome.again(context));
     }
-    let came = pursue(context, chosen, &searched, &store, &mut search, places)?;
-    in_use.end(came.answer.exit as u8)?;
-    Ok(came.answer)
-}
-
-/// What an amplification has come to.
-pub struct Came {
-    answer: Answer,
-    /// `None` if it was interrupted.
-    pub end: Option<End>,
-    /// Of each program.
-    pub findings: Vec<Vec<Finding>>,
-}
-
-/// Goes on with the amplification of these tests for a while, from where it was; what has been found so far, whenever that was. For
-/// commands that report it themselves.
-pub fn go_on(
-    options: &Options,
-    chosen: &Chosen,
-    time: Duration,
-    store: &Store,
-) -> Result<Came, Failure> {
-    let deadline = Some(Instant::now() + time);
-    let context = &options.setup.context;
-    let mut budget = Budget::of(time);
-    let mut searched = options.searched(budget);
-    let mut search = Checkpoint::open(
-        context,
-        store,
-        &Asked {
-            strategy: "amplify",
-            program: &chosen.paths[0],
-            settings: &identity(&searched, &chosen.targets),
-            budget,
-            fresh: false,
-        },
-    )?;
-    budget.time = Some(search.spent() + time);
-    search.allow(budget);
-    searched.time = budget.time;
-    searched.deadline = deadline;
-    if let Some(outcome) = search.finished() {
-        let mut findings = vec![Vec::new(); chosen.targets.len()];
-        for (finding, owner) in outcome.findings.into_iter().zip(outcome.owners) {
-            if let Some(list) = findings.get_mut(owner) {
-                list.push(finding);
-            }
-        }
-        return Ok(Came {
-            answer: Answer::new(Exit::Clean, outcome.text, outcome.json),
-            end: Some(outcome.end),
-            findings,
-        });
+    let mut watcher = Watcher::new(context, places, budget.time);
+    let mut left = budget;
+    let mut weight: usize = tests.iter().map(Vec::len).sum();
+    let mut results = Vec::new();
+    for (index, tests) in tests.iter().enumerate() {
+        let part = share(left, tests.len(), weight);
+        weight -= tests.len();
+        let mut journal = open_part(
+            options,
+            chosen,
+            index,
+            &identities[index],
+            &store,
+            options.fresh,
+        )?;
+        let searched = options.searched(&chosen.targets[index], tests, part);
+        let mut watching = Watching {
+            watcher: &mut watcher,
+            index,
+            name: &chosen.targets[index].name,
+            until: None,
+        };
+        let part = Part {
+            options,
+            chosen,
+            index,
+            tests,
+            store: &store,
+        };
+        let result = part.search(&searched, &mut journal, &mut watching)?;
+        left.runs = left.runs.map(|runs| runs.saturating_sub(result.runs));
+        let seconds = Duration::from_secs_f64(result.seconds);
+        left.time = left.time.map(|time| time.saturating_sub(seconds));
+        results.push(result);
     }
-    let places = places(options, chosen);
-    pursue(context, chosen, &searched, store, &mut search, places)
-}
-
-/// Amplifies until the budget is used up, and keeps what it came to.
-fn pursue(
-    context: &Context,
-    chosen: &Chosen,
-    options: &Searched,
-    store: &Store,
-    search: &mut Checkpoint<'_>,
-    places: Vec<(PathBuf, PathBuf)>,
-) -> Result<Came, Failure> {
-    let budget = Budget {
-        runs: options.runs,
-        time: options.time,
-    };
-    let mut watcher = Watcher::new(context, places, options.time);
-    let mut keeper = Keeper::new(
-        context,
-        store,
-        &chosen.names,
-        &mut watcher,
-        search.is_begun(),
-    );
-    let summary = match amplify(&chosen.targets, options, search, &mut keeper) {
-        Ok(summary) => summary,
-        Err(error) => {
-            keeper.finish(std::iter::empty())?;
-            return Err(error.into());
-        }
-    };
-    let found = summary.targets.iter();
-    keeper.finish(found.clone().map(|target| &target.findings[..]))?;
-    let findings: Vec<Vec<Finding>> = found
-        .map(|target| {
-            let found = target.findings.iter();
-            found.map(|found| found.finding.clone()).collect()
-        })
-        .collect();
+    let findings: Vec<Vec<Finding>> = results.iter().map(findings_of).collect();
     let kept = watcher.finish(&findings)?;
-    let (text, json) = rendered(context, chosen, &summary, &kept)?;
+    let ended = ended(&results);
+    let (text, json) = rendered(context, chosen, ended, &results, &kept)?;
     let exit = context.exit(findings.iter().all(Vec::is_empty));
-    let end = End::of(summary.ended);
-    if let Some(end) = end {
+    if let Some(end) = End::of(ended) {
         let owners = findings.iter().enumerate();
         let owners = owners.flat_map(|(owner, found)| vec![owner; found.len()]);
         search.finish(&Outcome {
@@ -219,11 +175,107 @@ fn pursue(
             findings: findings.concat(),
         })?;
     }
+    in_use.end(exit as u8)?;
+    Ok(Answer::new(exit, text, json))
+}
+
+/// What amplifications have come to.
+pub struct Came {
+    /// Whether nothing is left to try.
+    pub is_done: bool,
+    /// Of each program, whenever they were found.
+    pub findings: Vec<Vec<Finding>>,
+}
+
+/// Goes on for a while with the program that has had least of it, from where that was. For commands that report it themselves.
+pub fn go_on(
+    options: &Options,
+    chosen: &Chosen,
+    time: Duration,
+    store: &Store,
+) -> Result<Came, Failure> {
+    let until = Instant::now() + time;
+    let tests = tests_of(options, chosen);
+    let mut journals = Vec::new();
+    for (index, tests) in tests.iter().enumerate() {
+        let identity = identity(options, chosen, index, tests);
+        journals.push(open_part(options, chosen, index, &identity, store, false)?);
+    }
+    let is_open = |journal: &Checkpoint<'_>| {
+        let last = journal.last();
+        last.is_none_or(|last| last.end != End::Exhausted)
+    };
+    let open = (0..journals.len()).filter(|index| is_open(&journals[*index]));
+    let next = open.min_by_key(|index| journals[*index].spent());
+    if let Some(index) = next {
+        let journal = &mut journals[index];
+        let budget = Budget::of(journal.spent() + time);
+        let searched = options.searched(&chosen.targets[index], &tests[index], budget);
+        let context = &options.setup.context;
+        let places = places(options, chosen);
+        let mut watcher = Watcher::new(context, places, Some(time));
+        let mut watching = Watching {
+            watcher: &mut watcher,
+            index,
+            name: &chosen.targets[index].name,
+            until: Some(until),
+        };
+        let part = Part {
+            options,
+            chosen,
+            index,
+            tests: &tests[index],
+            store,
+        };
+        let result = part.search(&searched, journal, &mut watching)?;
+        let findings = findings_of(&result);
+        let mut all = vec![Vec::new(); chosen.targets.len()];
+        all[index] = findings.clone();
+        watcher.finish(&all)?;
+        let end = match result.ended {
+            None | Some(Ended::Exhausted) => Some(End::Exhausted),
+            // It was not the user who had enough.
+            Some(Ended::Stopped) if !context.is_cancelled() => Some(End::Time),
+            Some(ended) => End::of(ended),
+        };
+        if let Some(end) = end {
+            journal.finish(&Outcome {
+                budget,
+                end,
+                exit: 0,
+                text: String::new(),
+                json: String::new(),
+                tests: Vec::new(),
+                owners: Vec::new(),
+                findings,
+            })?;
+        }
+    }
+    let found = journals.iter().map(|journal| journal.last());
     Ok(Came {
-        answer: Answer::new(exit, text, json),
-        end,
-        findings,
+        is_done: !journals.iter().any(is_open),
+        findings: found
+            .map(|last| last.map_or_else(Vec::new, |last| last.findings))
+            .collect(),
     })
+}
+
+/// Tests of each program that are used.
+fn tests_of(options: &Options, chosen: &Chosen) -> Vec<Vec<usize>> {
+    let counts = chosen.targets.iter().map(|target| target.seeds.len());
+    sample::chosen(&counts.collect::<Vec<_>>(), options.sample, options.seed)
+}
+
+fn findings_of(result: &Amplification) -> Vec<Finding> {
+    let found = result.record.findings.iter();
+    found.map(|found| found.finding.clone()).collect()
+}
+
+/// How all of them ended together.
+fn ended(results: &[Amplification]) -> Ended {
+    let order = [Ended::Stopped, Ended::Time, Ended::Runs];
+    let is_any = |end: &Ended| results.iter().any(|one| one.ended == Some(*end));
+    order.into_iter().find(is_any).unwrap_or(Ended::Exhausted)
 }
 
 /// For each program: where results are kept, and its path.
@@ -243,7 +295,8 @@ fn places(options: &Options, chosen: &Chosen) -> Vec<(PathBuf, PathBuf)> {
 fn rendered(
     context: &Context,
     chosen: &Chosen,
-    summary: &Summary,
+    ended: Ended,
+    results: &[Amplification],
     kept: &[Kept],
 ) -> Result<(String, String), Failure> {
     let mut programs = Vec::new();
@@ -252,42 +305,15 @@ fn rendered(
         programs.push(Shown {
             target,
             path: &chosen.paths[index],
-            result: &summary.targets[index],
+            result: &results[index],
             sites: SiteMap::load(&variants.traced, &variants.traced_libraries)?,
             kept: &kept[index],
         });
     }
     let report = AmplifyReport {
-        summary,
+        ended,
         programs,
         width: context.width,
     };
     Ok((report::render_text(&report), report::render_json(&report)))
-}
-
-/// Everything that decides what an amplification finds, but for its budget, as text.
-fn identity(options: &Searched, targets: &[Target]) -> String {
-    let options = Searched {
-        runs: None,
-        time: None,
-        deadline: None,
-        jobs: 1,
-        halt: None,
-        solver: Config {
-            log: None,
-            ..options.solver.clone()
-        },
-        ..options.clone()
-    };
-    let mut text = format!("{options:?}");
-    for target in targets {
-        // Derived programs lie where their contents and the version of Parallax say: so libraries count, too.
-        let (programs, symbolic) = (&target.programs, &target.symbolic);
-        let _ = write!(text, "\n{programs:?} {symbolic:?} {:?}", target.settings);
-        for seed in &target.seeds {
-            let id = scenario_id(target.name.as_bytes(), &seed.scenario);
-            let _ = write!(text, "\n{id}");
-        }
-    }
-    text
 }

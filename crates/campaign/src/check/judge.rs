@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use parallax_report::model::Technique;
 use parallax_scenario::Scenario;
-use parallax_search::diverge::Phase;
 use parallax_search::diverge::clusters::{Cluster, key};
 use parallax_search::diverge::triage::{Class, Court};
+use parallax_search::engine::Phase;
 use parallax_store::scenario_id;
 
 use crate::diverge::{Options, Ready, finding_id};

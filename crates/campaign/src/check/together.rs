@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use parallax_report::model::{Interaction, Technique};
-use parallax_search::explore::Ended;
-use parallax_search::interact::{Finding, Progress};
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::engine::{Ended, Progress};
+use parallax_search::goals::orders::Finding;
 
 use super::schedule::Gain;
 use super::work::Work;
@@ -29,7 +30,7 @@ impl Listener for Until {
     }
 
     // It is run on both versions once more, and told then.
-    fn found(&mut self, _program: &str, _finding: &Finding) {}
+    fn found(&mut self, _program: &str, _cluster: &Cluster) {}
 
     fn note(&mut self, note: &str) {
         self.watcher.tell(note);
@@ -61,6 +62,7 @@ impl Work<'_> {
             // A search begins anew each time: what is left to chance comes out otherwise.
             seed: self.interact_turns,
             isolated: false,
+            without: Vec::new(),
         };
         self.interact_turns += 1;
         self.find_touching()?;
@@ -77,7 +79,7 @@ impl Work<'_> {
         let mut found = 0;
         let mut is_done = true;
         for searched in &outcome {
-            is_done &= searched.summary.ended == Ended::Exhausted;
+            is_done &= searched.summary.search.ended == Ended::Exhausted;
             let name = &searched.subject.name;
             for finding in &searched.summary.findings {
                 let key = (name.clone(), finding.shown.key());

@@ -269,7 +269,7 @@ fn gave(work: &Work<'_>, search: Search, found: u64) -> String {
     match search {
         Search::Compare => {
             let done = work.comparing.done.iter();
-            let paths = done.map(|done| done.summary.paths).sum();
+            let paths = done.map(|done| done.summary.pairs).sum();
             format!("{findings} on {}", counted(paths, "path"))
         }
         Search::Cover => {

@@ -15,7 +15,6 @@ use super::judge::{Judge, Suspect};
 use super::schedule::Gain;
 use crate::amplify::{self, Chosen};
 use crate::budget::Budget;
-use crate::checkpoint::End;
 use crate::context::{Context, Event};
 use crate::cover::{self, Covering};
 use crate::diverge::{self, Part};
@@ -426,7 +425,7 @@ impl<'w> Work<'w> {
             .iter()
             .map(|target| target.name.clone())
             .collect();
-        self.batches[number].is_done = came.end == Some(End::Exhausted);
+        self.batches[number].is_done = came.is_done;
         let mut found = 0;
         for (name, findings) in names.iter().zip(&came.findings) {
             for finding in findings {

@@ -1,6 +1,6 @@
 //! What is known about the targets of a patch: from the store, from the suite, from this run.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -10,14 +10,13 @@ use parallax_store::ledger::{Entry, Settled, Status};
 use parallax_store::{Store, hash};
 
 use super::Options;
-use super::checkpoint::Starts;
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::keeper::kept_finding;
 use crate::patch::{Found, Scope, Suite, Target};
 
 /// Entries of other versions of the search are searched for again.
-const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " cover 3");
+const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " cover 4");
 
 /// All targets, and what became of each so far.
 pub struct Campaign<'c> {
@@ -33,8 +32,8 @@ pub struct Campaign<'c> {
     settled: Vec<bool>,
     /// Of each target: whether an earlier run searched for it, with less time.
     searched: Vec<bool>,
-    /// What was made of the tests of each program before its searches.
-    pub starts: HashMap<usize, Starts>,
+    /// Programs that were searched in.
+    begun: HashSet<usize>,
     /// How many were settled by an earlier run.
     pub earlier: usize,
     /// Errors that were met on the way, each with its program.
@@ -73,7 +72,7 @@ impl<'c> Campaign<'c> {
             entries: vec![None; found.targets.len()],
             settled: vec![false; found.targets.len()],
             searched: vec![false; found.targets.len()],
-            starts: HashMap::new(),
+            begun: HashSet::new(),
             earlier: 0,
             findings: Vec::new(),
         };
@@ -213,6 +212,11 @@ impl<'c> Campaign<'c> {
     /// All that decides what searches come to, but for their budget.
     pub fn all_conditions(&self) -> String {
         format!("{}\n{}", self.revision, self.conditions)
+    }
+
+    /// Takes note of a search in a program; whether it is the first of this run.
+    pub fn begin_anew(&mut self, subject: usize) -> bool {
+        self.begun.insert(subject)
     }
 
     /// Whether an earlier run searched for a target.

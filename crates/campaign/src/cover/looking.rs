@@ -1,67 +1,57 @@
-//! The search for one target of a program, with an eye on the others: what reaches any of them is kept.
+//! Watches the search for the targets of a program, keeps inputs that reach one at once, and enters what became of each.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use parallax_exec::coverage::Counter;
 use parallax_report::results::search::ranked;
 use parallax_scenario::{Bytes, Scenario};
-use parallax_search::cover::map::Target;
-use parallax_search::cover::{
-    self, Counts, Coverer, Observer, Progress, Reached, Summary, Verdict,
-};
-use parallax_store::ledger::{Entry, Status, Step};
+use parallax_search::core::counts::Counts;
+use parallax_search::core::guide::Target;
+use parallax_search::cover::{Inbox, Outcome, Reached, Step, Verdict};
+use parallax_search::engine::{self, Ended, Observer, Progress};
+use parallax_store::ledger::{Entry, Status};
 use parallax_store::scenario_id;
 
 use super::campaign::Campaign;
+use super::candidates::Candidate;
 use super::checkpoint::Histories;
 use super::keeper::Keeper;
-use super::ranking::{Candidate, Seed};
 use super::search::Shared;
-use super::single::nearness;
 use super::spots::Spots;
-use crate::budget::Budget;
-use crate::context::Context;
 use crate::failure::Failure;
 use crate::watch::Watcher;
 
-/// At most one part in so many of the time for a target is spent on running what its search starts from.
-const STARTING: u32 = 6;
-
-/// Watches the search for one target, with an eye on the others.
+/// See the module's description.
 pub(super) struct Looking<'l, 'c> {
     pub(super) means: &'l Shared<'l>,
     pub(super) campaign: &'l mut Campaign<'c>,
     pub(super) keeper: Keeper<'l>,
     pub(super) spots: Spots<'l>,
     pub(super) watcher: &'l mut Watcher,
+    pub(super) inbox: &'l Inbox,
     /// The program.
     pub(super) name: String,
     pub(super) path: PathBuf,
     pub(super) program: Bytes,
     pub(super) subject: usize,
-    /// The target that is searched for, since when and until when.
-    pub(super) current: usize,
+    /// By the numbers that they have in the search: the campaign's number, and the counters that say that it was reached.
+    pub(super) targets: Vec<usize>,
+    pub(super) wanted: Vec<BTreeSet<Counter>>,
     pub(super) started: Instant,
-    pub(super) end: Option<Instant>,
-    /// Of each target: the counters that say that it was reached.
-    pub(super) wanted: HashMap<usize, BTreeSet<Counter>>,
-    pub(super) by_counter: HashMap<Counter, Vec<usize>>,
     /// What went wrong while something was kept.
     pub(super) error: Option<Failure>,
-    /// While the survey is made: how many targets it is for.
-    pub(super) surveying: Option<usize>,
-    /// Of inputs that the survey found.
+    /// Of inputs to start from that are not tests.
     pub(super) histories: Histories,
+    /// Scenarios that cannot be run.
+    pub(super) left_out: usize,
+    /// Targets that were reached without looking at a path.
+    pub(super) surveyed: usize,
 }
 
 impl Looking<'_, '_> {
-    pub(super) fn context(&self) -> &Context {
-        &self.means.options.setup.context
-    }
-
-    pub(super) fn target(&self, index: usize) -> Target {
+    fn target(&self, index: usize) -> Target {
         let target = &self.campaign.found.targets[index];
         let place = target
             .places
@@ -75,236 +65,207 @@ impl Looking<'_, '_> {
         }
     }
 
-    /// `src/diff src/io.c:235`.
-    pub(super) fn label(&self, index: usize) -> String {
-        format!(
-            "{} {}",
-            self.name,
-            self.campaign.found.targets[index].name()
-        )
+    /// Looks for these targets, as far as they are open, and with an eye on all others of the program that are; how many are searched
+    /// for. Inputs that were made for other targets may reach some.
+    pub(super) fn look_for(
+        &mut self,
+        targets: &[usize],
+        counts: &Counts<'_>,
+        candidates: &[Candidate],
+    ) -> Result<usize, Failure> {
+        let open = self.campaign.open().into_iter();
+        let here = open.filter(|index| self.campaign.found.targets[*index].is_in(self.subject));
+        for index in here.collect::<Vec<_>>() {
+            let wanted: BTreeSet<Counter> =
+                counts.of(&self.target(index).blocks).into_iter().collect();
+            let mut made = candidates.iter().filter(|one| !one.test.is_given);
+            match made.find(|one| !one.test.ran.is_disjoint(&wanted)) {
+                Some(known) => {
+                    let entry = Entry {
+                        status: Status::Covered,
+                        program: Some(self.name.clone()),
+                        scenario: Some(known.test.id.clone()),
+                        notes: vec!["an input that was made before reaches it".to_owned()],
+                        ..self.campaign.blank(index)
+                    };
+                    self.campaign.enter(index, entry)?;
+                }
+                None => {
+                    self.targets.push(index);
+                    self.wanted.push(wanted);
+                }
+            }
+        }
+        // Those that were never searched for come first.
+        let campaign = &self.campaign;
+        let mut both: Vec<_> = self.targets.drain(..).zip(self.wanted.drain(..)).collect();
+        both.sort_by_key(|(index, _)| {
+            let is_searched = targets.contains(index);
+            (!is_searched, campaign.was_searched(*index), *index)
+        });
+        (self.targets, self.wanted) = both.into_iter().unzip();
+        let searched = self.targets.iter().filter(|index| targets.contains(index));
+        Ok(searched.count())
     }
 
-    pub(super) fn look_for(&mut self, targets: &[usize], counts: &Counts<'_>) {
-        for index in targets {
-            let counters = counts.of(&self.target(*index).blocks);
-            for counter in &counters {
-                self.by_counter.entry(*counter).or_default().push(*index);
+    /// The targets, as a search knows them.
+    pub(super) fn named(&self) -> Vec<Target> {
+        let targets = self.targets.iter();
+        targets.map(|index| self.target(*index)).collect()
+    }
+
+    /// What was spent on the first targets, in other programs, too.
+    pub(super) fn before(&self, searched: usize) -> Vec<Duration> {
+        let spent = |index: &usize| {
+            let entry = self.campaign.entries[*index].as_ref();
+            Duration::from_secs_f64(entry.map_or(0.0, |entry| entry.seconds))
+        };
+        self.targets[..searched].iter().map(spent).collect()
+    }
+
+    /// Keeps what has reached targets since the last time.
+    pub(super) fn keep_all(&mut self) {
+        let reached = std::mem::take(&mut *self.inbox.borrow_mut());
+        for reached in reached {
+            if self.error.is_none()
+                && let Err(failure) = self.keep(&reached)
+            {
+                self.error = Some(failure);
             }
-            self.wanted.insert(*index, counters.into_iter().collect());
         }
     }
 
-    /// Inputs that were made for other targets may reach these.
-    pub(super) fn take_known(&mut self, candidates: &[Candidate]) -> Result<(), Failure> {
-        let made = candidates.iter().filter(|one| !one.test.is_given);
-        for candidate in made {
-            let counters: Vec<Counter> = candidate.test.ran.iter().copied().collect();
-            for index in self.reached(&counters) {
-                let entry = Entry {
-                    status: Status::Covered,
-                    program: Some(self.name.clone()),
-                    scenario: Some(candidate.test.id.clone()),
-                    notes: vec!["an input that was made before reaches it".to_owned()],
-                    ..self.campaign.blank(index)
-                };
-                self.campaign.enter(index, entry)?;
+    fn keep(&mut self, reached: &Reached) -> Result<(), Failure> {
+        let index = self.targets[reached.target];
+        let (seed, before) = self.root(&reached.seed);
+        if before.is_empty() && reached.steps.is_empty() {
+            let entry = Entry {
+                status: Status::Suite,
+                program: Some(self.name.clone()),
+                scenario: Some(scenario_id(&self.program, seed)),
+                ..self.campaign.blank(index)
+            };
+            return self.campaign.enter(index, entry);
+        }
+        let (seed, before) = (scenario_id(&self.program, seed), before.to_vec());
+        let target = &self.campaign.found.targets[index];
+        let wanted = &self.wanted[reached.target];
+        let Some(kept) = self.keeper.keep(&reached.scenario, target, wanted)? else {
+            return Ok(());
+        };
+        let steps = before.iter().chain(&reached.steps);
+        let steps = steps.map(|step| self.spots.step(step)).collect();
+        let mut notes = kept.notes;
+        if reached.is_surveyed {
+            notes.push("found by changing one thing of a scenario".to_owned());
+            self.surveyed += 1;
+        } else if let Some(focus) = reached.focus.filter(|focus| *focus != reached.target) {
+            let name = self.campaign.found.targets[self.targets[focus]].name();
+            notes.push(format!("found on the way to {name}"));
+        }
+        let entry = Entry {
+            status: Status::Covered,
+            program: Some(self.name.clone()),
+            scenario: Some(kept.id),
+            seed: Some(seed),
+            steps,
+            seconds: self.started.elapsed().as_secs_f64(),
+            notes,
+            ..self.campaign.blank(index)
+        };
+        self.campaign.enter(index, entry)
+    }
+
+    /// Enters what the search came to. It is cut if the end of everything came before targets had their time.
+    pub(super) fn finish(
+        &mut self,
+        outcomes: Vec<Outcome>,
+        search: engine::Summary,
+        is_cut: bool,
+    ) -> Result<(), Failure> {
+        self.campaign
+            .add_findings(&self.name, &self.path, search.findings)?;
+        let is_stopped = search.ended == Ended::Stopped;
+        let losses = ranked(&search.losses);
+        for (number, outcome) in outcomes.into_iter().enumerate() {
+            let index = self.targets[number];
+            // Those that were reached are entered already.
+            let reached = self.campaign.entries[index].clone();
+            let reached = reached.filter(|entry| entry.status.is_covered());
+            let is_over = outcome.is_out_of_time || outcome.is_out_of_runs;
+            if reached.is_none() && (!outcome.is_searched || is_stopped && !is_over) {
+                // Nothing can be said about it yet.
+                continue;
             }
+            let mut entry = match reached {
+                Some(entry) => entry,
+                None => {
+                    let now = Entry {
+                        losses: losses.clone(),
+                        ..self.not_covered(index, &outcome.verdict)
+                    };
+                    let mut entry = nearer(self.campaign.entries[index].clone(), now);
+                    entry.seconds += outcome.time.as_secs_f64();
+                    entry
+                }
+            };
+            let seeds = outcome.seeds.iter().map(|seed| self.root(seed).0);
+            entry.seeds = seeds
+                .map(|scenario| scenario_id(&self.program, scenario))
+                .collect();
+            entry.seeds.dedup();
+            entry.distance = outcome.distance;
+            entry.runs += outcome.runs;
+            entry.paths += outcome.paths;
+            entry.queries += outcome.queries;
+            if self.left_out > 0 {
+                let note = format!("{} scenarios could not be run", self.left_out);
+                entry.notes.push(note);
+            }
+            if !entry.status.is_covered() {
+                let budget = self.means.budget;
+                let is_out = outcome.is_out_of_runs || search.ended == Ended::Runs;
+                entry.run_limit = budget.runs.filter(|_| is_out);
+                let is_late = outcome.is_out_of_time || search.ended == Ended::Time;
+                // What is cut short goes on when there is as much time again.
+                let had = match is_cut && !outcome.is_out_of_time {
+                    true => Some(entry.seconds),
+                    false => budget.time.map(|time| time.as_secs_f64()),
+                };
+                entry.time_limit = had.filter(|_| is_late);
+            }
+            self.campaign.enter(index, entry)?;
         }
         Ok(())
     }
 
-    /// Open targets that a run with these counters has reached.
-    fn reached(&self, counters: &[Counter]) -> BTreeSet<usize> {
-        let targets = counters.iter().filter_map(|one| self.by_counter.get(one));
-        let open = targets
-            .flatten()
-            .filter(|index| self.campaign.is_open(**index));
-        open.copied().collect()
-    }
-
-    pub(super) fn search(
-        &mut self,
-        coverer: &mut Coverer<'_>,
-        index: usize,
-        target: &Target,
-        seeds: &[Seed<'_>],
-    ) -> Result<(), Failure> {
-        self.current = index;
-        self.started = Instant::now();
-        // What was spent on it in other programs counts.
-        let spent = self.campaign.entries[index].as_ref();
-        let spent = Duration::from_secs_f64(spent.map_or(0.0, |entry| entry.seconds));
-        let time = self.means.for_searching().time;
-        self.end = time.map(|time| self.started + time.saturating_sub(spent));
-        let scenarios = seeds.iter().map(|seed| seed.candidate.scenario.clone());
-        // Most of the time is for the search itself.
-        let share = time.map(|time| time / STARTING);
-        let left_out = match coverer.start_from(scenarios.collect(), share) {
-            Ok(left_out) => left_out.len(),
-            Err(error) => {
-                self.leave_out(index, &error);
-                return Ok(());
-            }
-        };
-        let summary = match coverer.cover(target, self) {
-            Ok(summary) => summary,
-            Err(error) => {
-                self.leave_out(index, &error);
-                return Ok(());
-            }
-        };
-        if let Some(failure) = self.error.take() {
-            return Err(failure);
-        }
-        let starts: Vec<Scenario> = coverer.seeds().cloned().collect();
-        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
-        self.finish(index, summary, seeds, &starts, left_out, is_late)
-    }
-
-    fn leave_out(&self, index: usize, error: &dyn std::error::Error) {
-        let note = format!("{} is left out: {error}", self.label(index));
-        self.context().note(&note);
-    }
-
-    /// Enters what a search came to.
-    fn finish(
-        &mut self,
-        index: usize,
-        mut summary: Summary,
-        seeds: &[Seed<'_>],
-        starts: &[Scenario],
-        left_out: usize,
-        is_late: bool,
-    ) -> Result<(), Failure> {
-        let findings = std::mem::take(&mut summary.findings);
-        self.campaign
-            .add_findings(&self.name, &self.path, findings)?;
-        let before = self.campaign.entries[index].clone();
-        // Those that were reached are entered already.
-        let is_reached = before
-            .as_ref()
-            .is_some_and(|entry| entry.status == Status::Covered);
-        if summary.stopped && !is_late && !is_reached {
-            // Nothing can be said about it yet.
-            return Ok(());
-        }
-        let mut entry = match before.filter(|_| is_reached) {
-            Some(entry) => entry,
-            None => {
-                let now = self.not_covered(index, &summary, starts)?;
-                nearer(self.campaign.entries[index].clone(), now)
-            }
-        };
-        let starts = starts.iter().map(|scenario| self.root(scenario).0);
-        entry.seeds = starts
-            .map(|scenario| scenario_id(&self.program, scenario))
-            .collect();
-        entry.seeds.dedup();
-        entry.distance = seeds.first().and_then(|seed| seed.distance);
-        entry.runs += summary.runs;
-        entry.paths += summary.paths;
-        entry.queries += summary.queries;
-        entry.seconds += self.started.elapsed().as_secs_f64();
-        if left_out > 0 {
-            entry
-                .notes
-                .push(format!("{left_out} scenarios could not be run"));
-        }
-        if !entry.status.is_covered() {
-            let Budget { runs, time } = self.means.budget;
-            let most = self.means.for_searching().runs;
-            entry.run_limit = runs.filter(|_| most.is_some_and(|most| entry.runs >= most));
-            entry.time_limit = time.filter(|_| is_late).map(|time| time.as_secs_f64());
-        }
-        self.campaign.enter(index, entry)
-    }
-
     /// What there is to say about a target that was not reached.
-    fn not_covered(
-        &mut self,
-        index: usize,
-        summary: &Summary,
-        starts: &[Scenario],
-    ) -> Result<Entry, Failure> {
+    fn not_covered(&mut self, index: usize, verdict: &Verdict) -> Entry {
         let mut entry = Entry {
             program: Some(self.name.clone()),
-            losses: ranked(&summary.losses),
             ..self.campaign.blank(index)
         };
-        let obstacle = match &summary.verdict {
-            Verdict::Suite(seed) => {
-                entry.status = Status::Suite;
-                let scenario = starts.get(*seed);
-                entry.scenario = scenario.map(|scenario| scenario_id(&self.program, scenario));
-                None
-            }
-            Verdict::Covered { .. } => {
-                entry.status = Status::Blocked;
+        let (status, obstacle) = match verdict {
+            Verdict::Suite(_) | Verdict::Covered { .. } => {
                 let note = "an input reached it once, but not when it was run again";
                 entry.notes.push(note.to_owned());
-                None
+                (Status::Blocked, None)
             }
-            Verdict::Infeasible(obstacle) => {
-                entry.status = Status::Infeasible;
-                obstacle.as_ref()
-            }
-            Verdict::Blocked(obstacle) => {
-                entry.status = Status::Blocked;
-                obstacle.as_ref()
-            }
-            Verdict::Missed => None,
+            Verdict::Infeasible(obstacle) => (Status::Infeasible, obstacle.as_ref()),
+            Verdict::Blocked(obstacle) => (Status::Blocked, obstacle.as_ref()),
+            Verdict::Missed => (Status::Missed, None),
         };
+        entry.status = status;
         entry.obstacle = obstacle.map(|obstacle| self.spots.obstacle(obstacle));
-        Ok(entry)
+        entry
     }
 
     /// The scenario of the suite that an input to start from comes from, and the steps in between.
-    pub(super) fn root<'r>(&'r self, start: &'r Scenario) -> (&'r Scenario, &'r [cover::Step]) {
+    fn root<'r>(&'r self, start: &'r Scenario) -> (&'r Scenario, &'r [Step]) {
         match self.histories.get(start) {
             Some((seed, steps)) => (seed, steps),
             None => (start, &[]),
         }
-    }
-
-    fn keep(&mut self, reached: &Reached<'_>) -> Result<(), Failure> {
-        for index in self.reached(reached.counters) {
-            let target = &self.campaign.found.targets[index];
-            let wanted = &self.wanted[&index];
-            let Some(kept) = self.keeper.keep(reached.scenario, target, wanted)? else {
-                continue;
-            };
-            let own = (reached.steps)();
-            let (seed, before) = self.root(reached.seed);
-            let (seed, before) = (scenario_id(&self.program, seed), before.to_vec());
-            let steps: Vec<Step> = before
-                .iter()
-                .chain(&own)
-                .map(|step| self.spots.step(step))
-                .collect();
-            let mut notes = kept.notes.clone();
-            let mut seconds = 0.0;
-            if let Some(count) = self.surveying {
-                notes.push("found by changing one thing of a scenario".to_owned());
-                // Its share: the survey is for all of them alike.
-                seconds = self.started.elapsed().as_secs_f64() / count.max(1) as f64;
-            } else if index != self.current {
-                let name = self.campaign.found.targets[self.current].name();
-                notes.push(format!("found on the way to {name}"));
-                seconds = self.started.elapsed().as_secs_f64();
-            }
-            let entry = Entry {
-                status: Status::Covered,
-                program: Some(self.name.clone()),
-                scenario: Some(kept.id),
-                seed: Some(seed),
-                steps,
-                seconds,
-                notes,
-                ..self.campaign.blank(index)
-            };
-            self.campaign.enter(index, entry)?;
-        }
-        Ok(())
     }
 }
 
@@ -331,36 +292,24 @@ fn nearer(before: Option<Entry>, now: Entry) -> Entry {
 
 impl Observer for Looking<'_, '_> {
     fn progress(&mut self, progress: &Progress) {
-        let all = self.campaign.found.targets.len();
-        let (covered, seconds) = (
-            self.campaign.covered(),
-            self.started.elapsed().as_secs_f64(),
+        self.keep_all();
+        let (covered, all) = (self.campaign.covered(), self.campaign.found.targets.len());
+        let seconds = self.started.elapsed().as_secs_f64();
+        let Progress { runs, inputs, .. } = progress;
+        self.watcher.count_runs(inputs + runs);
+        let line = format!(
+            "{covered} of {all} covered  {}  {seconds:.0} s  {runs} runs  {} open",
+            self.name, progress.open
         );
-        let (what, near) = match self.surveying {
-            Some(_) => (format!("{} one change", self.name), String::new()),
-            None => (self.label(self.current), nearness(progress)),
-        };
-        let runs = progress.runs;
-        self.watcher.count_runs(runs);
-        let line =
-            format!("{covered} of {all} covered  {what}  {seconds:.0} s  {runs} runs  {near}");
         self.watcher.tell(&line);
     }
 
+    fn left_out(&mut self, _seed: usize, _why: &dyn std::fmt::Display) {
+        self.left_out += 1;
+    }
+
     fn stop(&self) -> bool {
-        let is_late = self.end.is_some_and(|end| Instant::now() >= end);
-        is_late || self.error.is_some() || self.means.is_over() || self.watcher.is_over()
-    }
-
-    fn end(&self) -> Option<Instant> {
-        [self.end, self.means.end].into_iter().flatten().min()
-    }
-
-    fn ran(&mut self, reached: &Reached<'_>) {
-        if self.error.is_none()
-            && let Err(failure) = self.keep(reached)
-        {
-            self.error = Some(failure);
-        }
+        let context = &self.means.options.setup.context;
+        self.error.is_some() || context.is_cancelled() || self.watcher.is_over()
     }
 }

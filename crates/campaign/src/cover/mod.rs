@@ -1,16 +1,15 @@
 //! Inputs that reach given lines, of one program or of a project's patch.
 
 mod campaign;
+mod candidates;
 mod checkpoint;
 mod covering;
 mod keeper;
 mod looking;
 pub mod project;
-mod ranking;
 mod search;
 pub mod single;
 mod spots;
-mod survey;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -67,7 +66,7 @@ impl Options {
         }
     }
 
-    /// Everything that a search for one line is given besides its seeds.
+    /// Everything that a search is given besides its seeds and targets.
     fn explore(
         &self,
         program: &Path,

@@ -1,23 +1,23 @@
-//! Searching for the targets of one program, one after the other.
+//! One search for all targets of a program.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use parallax_capture::Variant;
 use parallax_exec::sites::{self, SiteMap};
-use parallax_search::cover::{self, Counts, Coverer, Heuristic, Options};
+use parallax_report::words::counted;
+use parallax_search::core::counts::Counts;
+use parallax_search::cover::{self, Aims, Heuristic, Inbox, Options, Summary};
 use parallax_search::explore::{Bounds, Shape};
 use parallax_store::Store;
 
 use super::Options as Asked;
 use super::campaign::Campaign;
-use super::checkpoint::{Checkpoint, Starts};
+use super::candidates::{self, Candidate};
+use super::checkpoint::Checkpoint;
 use super::keeper::Keeper;
 use super::looking::Looking;
-use super::ranking::{self, Candidate};
 use super::spots::Spots;
-use super::survey;
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::patch::{Scope, Suite};
@@ -38,22 +38,6 @@ pub struct Shared<'m> {
     pub tests: Option<(&'m Format, &'m Path)>,
     /// When everything ends.
     pub end: Option<Instant>,
-}
-
-impl Shared<'_> {
-    /// What the survey leaves of the budget of one target.
-    pub fn for_searching(&self) -> Budget {
-        match self.options.without.contains(&Heuristic::Survey) {
-            true => self.budget,
-            false => survey::rest(self.budget),
-        }
-    }
-
-    /// Whether to end now.
-    pub fn is_over(&self) -> bool {
-        self.options.setup.context.is_cancelled()
-            || self.end.is_some_and(|end| Instant::now() >= end)
-    }
 }
 
 /// Searches for targets in one program, as far as they are open.
@@ -78,120 +62,124 @@ pub fn search(
     let tables = sites::read_tables(&covered.path, &covered.libraries)?;
     let counts = Counts::new(&analysis.program, &tables);
     let folders: Vec<PathBuf> = means.scope.folders();
-    let mut candidates = ranking::candidates(means.store, Suite::read(means.store, &path)?)?;
+    let mut candidates = candidates::read(means.store, Suite::read(means.store, &path)?)?;
     if candidates.is_empty() {
         candidates.push(Candidate::nothing());
     }
-    let mut options = Options {
-        seeds: Vec::new(),
-        explore: means.options.explore(
-            &path,
-            means.for_searching(),
-            Shape::Bounded(Bounds::default()),
-            cover::variables(&analysis, means.variables.to_vec()),
-            candidates
-                .iter()
-                .all(|one| one.scenario.listening.is_some()),
-        ),
-        without: means.options.without.clone(),
-    };
-    options.explore.settings.readable.extend(folders.clone());
-    let mut coverer = Coverer::new(&programs, &analysis, &options, &sites, &tables)?;
+    let inbox = Inbox::default();
     let mut looking = Looking {
         means,
         campaign,
         keeper: Keeper::new(means.store, &name, &path, &folders, setup, means.tests)?,
         spots: Spots::new(&sites, means.scope.source.as_deref()),
         watcher,
+        inbox: &inbox,
         program: name.as_bytes().into(),
         name,
         path: path.clone(),
         subject,
-        current: 0,
+        targets: Vec::new(),
+        wanted: Vec::new(),
         started: Instant::now(),
-        end: None,
-        wanted: HashMap::new(),
-        by_counter: HashMap::new(),
         error: None,
-        surveying: None,
-        histories: HashMap::new(),
+        histories: Default::default(),
+        left_out: 0,
+        surveyed: 0,
     };
-    let here = looking.campaign.open().into_iter();
-    let is_here = |index: &usize| looking.campaign.found.targets[*index].is_in(subject);
-    let here: Vec<usize> = here.filter(is_here).collect();
-    looking.look_for(&here, &counts);
-    looking.take_known(&candidates)?;
-    let given = candidates.len();
-    match looking.campaign.starts.remove(&subject) {
-        Some(starts) => {
-            candidates.extend(starts.candidates);
-            looking.histories = starts.histories;
-        }
-        None => {
-            let extent = looking.extent(looking.open_of(targets).len());
-            let conditions = looking.campaign.all_conditions();
-            let mut checkpoint =
-                Checkpoint::open(context, means.store, &looking.name, &conditions)?;
-            let known = match means.options.again {
-                true => None,
-                false => checkpoint.read(extent),
-            };
-            match known {
-                Some(starts) => {
-                    candidates.extend(starts.candidates);
-                    looking.histories = starts.histories;
-                }
-                None => {
-                    looking.take_apart(&mut coverer, &counts, targets, &mut candidates)?;
-                    if options.has(Heuristic::Survey) {
-                        looking.survey(
-                            &mut coverer,
-                            &analysis,
-                            &counts,
-                            targets,
-                            &mut candidates,
-                        )?;
-                    }
-                    if !means.is_over() {
-                        checkpoint.write(extent, &candidates[given..], &looking.histories)?;
-                    }
-                }
-            }
-        }
+    let searched = looking.look_for(targets, &counts, &candidates)?;
+    if searched == 0 {
+        return Ok(());
     }
-    let mut queue = Vec::new();
-    for index in targets {
-        if means.is_over() {
-            break;
-        }
-        if looking.campaign.is_open(*index) {
-            let target = looking.target(*index);
-            let line = format!("{}: how near are the tests?", looking.label(*index));
-            looking.watcher.tell(&line);
-            let seeds = ranking::rank(&coverer, &counts, &target, &candidates);
-            let nearest = seeds.first().and_then(|seed| seed.distance);
-            let rank = (
-                looking.campaign.was_searched(*index),
-                nearest.unwrap_or(u32::MAX),
-                *index,
-            );
-            queue.push((rank, target, seeds));
-        }
+    let conditions = looking.campaign.all_conditions();
+    let mut checkpoint = Checkpoint::open(context, means.store, &looking.name, &conditions)?;
+    if means.options.again && looking.campaign.begin_anew(subject) {
+        checkpoint.clear()?;
     }
-    // Those that were never searched for, and of these the nearest: what reaches them may reach others on the way.
-    queue.sort_by_key(|(rank, ..)| *rank);
-    for ((_, _, index), target, seeds) in queue {
-        if means.is_over() {
-            break;
-        }
-        if looking.campaign.is_open(index) {
-            looking.search(&mut coverer, index, &target, &seeds)?;
-        }
+    let known = checkpoint.read();
+    let is_first = known.is_none();
+    let mut seeds: Vec<_> = candidates.into_iter().map(|one| one.scenario).collect();
+    let is_server = seeds.iter().all(|seed| seed.listening.is_some());
+    if let Some((starts, histories)) = known {
+        seeds.extend(starts);
+        looking.histories = histories;
     }
-    let starts = Starts {
-        histories: std::mem::take(&mut looking.histories),
-        candidates: candidates.split_off(given),
+    let before = looking.before(searched);
+    let Total { budget, is_cut } = total(means, &before);
+    let mut explore = means.options.explore(
+        &path,
+        budget,
+        Shape::Bounded(Bounds::default()),
+        cover::variables(&analysis, means.variables.to_vec()),
+        is_server,
+    );
+    explore.settings.readable.extend(folders);
+    let options = Options {
+        seeds,
+        explore,
+        aims: Aims {
+            targets: looking.named(),
+            searched,
+            before,
+            runs: means.budget.runs,
+            time: means.budget.time,
+            without: means.options.without.clone(),
+        },
     };
-    looking.campaign.starts.insert(subject, starts);
-    Ok(())
+    let result = cover::cover(
+        &programs,
+        &analysis,
+        &sites,
+        &tables,
+        options,
+        &inbox,
+        &mut looking,
+    );
+    looking.keep_all();
+    if let Some(failure) = looking.error.take() {
+        return Err(failure);
+    }
+    let Summary {
+        outcomes,
+        discoveries,
+        search,
+    } = result?;
+    if is_first && !means.options.without.contains(&Heuristic::Survey) {
+        let note = format!(
+            "{}: {} with one change reached {} of {} in {:.0} s",
+            looking.name,
+            counted(search.progress.inputs, "input"),
+            looking.surveyed,
+            counted(searched as u64, "target"),
+            looking.started.elapsed().as_secs_f64(),
+        );
+        match context.in_check {
+            true => looking.watcher.tell(&note),
+            false => context.note(&note),
+        }
+    }
+    checkpoint.write(discoveries, &looking.histories)?;
+    looking.finish(outcomes, search, is_cut)
+}
+
+/// What a search for several targets may take.
+struct Total {
+    budget: Budget,
+    /// Whether the end of everything comes before all of them have had their time.
+    is_cut: bool,
+}
+
+fn total(means: &Shared<'_>, before: &[Duration]) -> Total {
+    let Budget { runs, time } = means.budget;
+    let left = |time: Duration| before.iter().map(|spent| time.saturating_sub(*spent)).sum();
+    let own: Option<Duration> = time.map(left);
+    let rest = means
+        .end
+        .map(|end| end.saturating_duration_since(Instant::now()));
+    Total {
+        budget: Budget {
+            runs: runs.map(|runs| runs * before.len() as u64),
+            time: own.into_iter().chain(rest).min(),
+        },
+        is_cut: rest.is_some_and(|rest| own.is_none_or(|own| rest < own)),
+    }
 }

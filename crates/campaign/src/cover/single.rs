@@ -5,16 +5,16 @@ use std::path::Path;
 use parallax_capture::{Program, Variant};
 use parallax_exec::sites::{self, SiteMap};
 use parallax_report::results::cover::{self as report, CoverReport};
-use parallax_search::archive::Archive;
-use parallax_search::cover::map::Target;
-use parallax_search::cover::{self, Coverer, Observer, Options, Progress, Summary, Verdict};
+use parallax_search::core::guide::Target;
+use parallax_search::cover::{self, Aims, Inbox, Options};
 
 use super::Options as Asked;
+use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::watch::Watcher;
 use crate::{Answer, Start, variants};
 
-/// Searches for lines of a program, one after the other.
+/// Searches for lines of a program.
 pub fn run(
     options: &Asked,
     path: &Path,
@@ -33,44 +33,50 @@ pub fn run(
     let absolute = std::path::absolute(path).map_err(Failure::cannot("find", path))?;
     let programs = setup.programs(program, absolute.clone(), Some(&covered))?;
     context.notes(&start.notes);
+    let count = targets.len() as u32;
+    let each = options.budget;
+    let all = Budget {
+        runs: each.runs.map(|runs| runs * u64::from(count)),
+        time: each.time.map(|time| time * count),
+    };
     let searched = Options {
-        seeds: start.seeds,
         explore: options.explore(
             path,
-            options.budget,
+            all,
             start.shape,
             cover::variables(&analysis, start.environment),
             false,
         ),
-        without: options.without.clone(),
+        seeds: start.seeds,
+        aims: Aims {
+            searched: targets.len(),
+            targets: targets.clone(),
+            before: Vec::new(),
+            runs: each.runs,
+            time: each.time,
+            without: options.without.clone(),
+        },
     };
     let output = setup.output("cover", path);
-    let archive = Archive::open(&output)?;
     let sites = SiteMap::load(&programs.traced, &programs.traced_libraries)?;
     let tables = sites::read_tables(&covered.path, &covered.libraries)?;
-    let mut coverer = Coverer::new(&programs, &analysis, &searched, &sites, &tables)?;
-    let mut results: Vec<(Target, Summary)> = Vec::new();
-    let mut watcher = Watcher::new(
-        context,
-        vec![(output.clone(), absolute)],
-        searched.explore.time,
-    );
-    for target in targets {
-        let summary = coverer.cover(&target, &mut watcher)?;
-        if let Verdict::Covered { scenario, .. } = &summary.verdict {
-            archive.add_test(scenario)?;
-        }
-        let stopped = summary.stopped;
-        results.push((target, summary));
-        if stopped {
-            break;
-        }
-    }
-    watcher.finish(&[])?;
+    let place = (output.clone(), absolute);
+    let mut watcher = Watcher::new(context, vec![place], all.time);
+    let inbox = Inbox::default();
+    let summary = cover::cover(
+        &programs,
+        &analysis,
+        &sites,
+        &tables,
+        searched,
+        &inbox,
+        &mut watcher,
+    )?;
+    watcher.finish(std::slice::from_ref(&summary.search.findings))?;
     let report = CoverReport {
         program: path,
-        results: &results,
-        seeds: &searched.seeds,
+        targets: &targets,
+        summary: &summary,
         sites: &sites,
         directory: &output,
         width: context.width,
@@ -80,24 +86,4 @@ pub fn run(
         report::render_text(&report),
         report::render_json(&report),
     ))
-}
-
-impl Observer for Watcher {
-    fn progress(&mut self, progress: &Progress) {
-        let pace = self.pace(progress.runs);
-        self.tell(&format!("{pace}  {}", nearness(progress)));
-    }
-
-    fn stop(&self) -> bool {
-        self.is_over()
-    }
-}
-
-/// How near a search is.
-pub fn nearness(progress: &Progress) -> String {
-    let distance = match progress.distance {
-        Some(distance) => format!("nearest {distance} branches away"),
-        None => "no way there yet".to_owned(),
-    };
-    format!("{distance}  {} open", progress.open)
 }

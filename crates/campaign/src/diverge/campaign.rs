@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use parallax_report::results::diverge::project as report;
 use parallax_report::words::counted;
-use parallax_search::diverge::Summary;
 use parallax_search::diverge::clusters::Cluster;
-use parallax_search::explore::Ended;
+use parallax_search::engine::{Ended, Summary};
 use parallax_store::{Store, hash};
 
 use super::Blame;

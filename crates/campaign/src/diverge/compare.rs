@@ -3,14 +3,15 @@
 use std::sync::OnceLock;
 
 use parallax_scenario::Scenario;
+use parallax_search::diverge::Versions;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::correspond::Correspondence;
-use parallax_search::diverge::triage::Court;
+use parallax_search::diverge::triage::{Court, Subjects};
 use parallax_search::diverge::walk::Both;
-use parallax_search::diverge::{
-    Natives, Observer, Prepared, Progress, Subjects, Summary, Versions, diverge,
-};
+use parallax_search::engine::{Natives, Observer, Prepared, Progress, Summary, search};
 use parallax_search::explore::{Bounds, Shape};
+use parallax_search::goals::differences::Differences;
+use parallax_search::journal::Nowhere;
 
 use super::Options as Asked;
 use crate::budget::Budget;
@@ -57,7 +58,7 @@ impl Ready {
         let Both { old, new } = &self.subjects.programs;
         let golden = self.subjects.golden.as_ref();
         Natives {
-            old: old.plain.clone(),
+            old: Some(old.plain.clone()),
             new: new.plain.clone(),
             golden: golden.map(|(plain, _)| plain.clone()),
         }
@@ -66,11 +67,16 @@ impl Ready {
     /// What a search is given beside the programs, which these inputs are for.
     fn prepared(&self, seeds: &[Scenario]) -> Prepared<'_> {
         let golden = self.subjects.golden.as_ref();
+        let Both { old, new } = self.subjects.programs.clone();
         Prepared {
-            programs: self.subjects.programs.clone(),
+            new,
+            old: Some(old),
             golden_checked: golden.and_then(|(_, checked)| checked.clone()),
-            versions: self.places(),
+            sites: &self.versions.new.sites,
+            tables: &[],
+            versions: Some(self.places()),
             vocabulary: self.versions.new.vocabulary(seeds.iter()),
+            examiner: None,
         }
     }
 
@@ -123,7 +129,15 @@ pub fn compare(
     searched.explore.settings.readable.extend(pair.folders());
     let preparation = OnceLock::from(Some(ready.prepared(&searched.seeds)));
     let mut teller = Teller::new(asked, seeds, tell);
-    let result = diverge(&ready.natives(), &searched, &preparation, &mut teller);
+    let mut goal = Differences::default();
+    let result = search(
+        &ready.natives(),
+        &searched,
+        &preparation,
+        &mut [&mut goal],
+        &mut Nowhere,
+        &mut teller,
+    );
     match teller.trouble {
         Some(failure) => Err(failure),
         None => Ok(Some(result?)),
@@ -147,12 +161,20 @@ pub fn compare_natively(
     let mut searched = asked.searched(&subject.paths.new, budget, all, shape, Vec::new());
     searched.explore.settings.readable.extend(pair.folders());
     let natives = Natives {
-        old: subject.paths.old.clone(),
+        old: Some(subject.paths.old.clone()),
         new: subject.paths.new.clone(),
         golden: subject.golden.clone(),
     };
     let mut teller = Teller::new(asked, seeds, tell);
-    let result = diverge(&natives, &searched, &OnceLock::from(None), &mut teller);
+    let nothing = OnceLock::from(None);
+    let result = search(
+        &natives,
+        &searched,
+        &nothing,
+        &mut [],
+        &mut Nowhere,
+        &mut teller,
+    );
     match teller.trouble {
         Some(failure) => Err(failure),
         None => Ok(result.map(|_| ())?),

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use parallax_report::words::counted;
 use parallax_scenario::Scenario;
-use parallax_search::diverge::{Options as Searched, Phase, Progress};
+use parallax_search::engine::{Options as Searched, Phase, Progress};
 use parallax_search::explore::Shape;
 use parallax_trace::region::Symbolic;
 
@@ -79,19 +79,21 @@ impl Options {
 fn progress_line(pace: &str, progress: &Progress) -> String {
     let phase = match progress.phase {
         Phase::Given | Phase::Concolic => "comparing",
+        Phase::Connections => "trying single connections",
         Phase::Words => "trying options and words",
         Phase::World => "trying other files and streams",
         Phase::Data => "trying other data",
         Phase::Numbers => "trying other numbers",
         Phase::Mutate => "mutating",
         Phase::Bounded => "exploring the new version",
-        Phase::Common => "comparing other paths",
+        Phase::Branches => "taking other branches",
+        Phase::Splice => "trying parts of other inputs",
     };
     format!(
         "{pace}  {}, {}, {} shown, {} open  {phase}",
         counted(progress.inputs, "input"),
         counted(progress.divergences, "divergence"),
-        progress.clusters,
+        progress.findings,
         progress.open,
     )
 }

@@ -9,10 +9,13 @@ use parallax_annotate::Side;
 use parallax_report::results::diverge::{self as report, DivergeReport};
 use parallax_scenario::Scenario;
 use parallax_search::archive::Archive;
+use parallax_search::diverge::Versions as Sites;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::correspond::Correspondence;
 use parallax_search::diverge::walk::Both;
-use parallax_search::diverge::{Natives, Observer, Prepared, Progress, Versions as Sites, diverge};
+use parallax_search::engine::{Natives, Observer, Prepared, Progress, search};
+use parallax_search::goals::differences::Differences;
+use parallax_search::journal::Nowhere;
 
 use super::{Options, progress_line};
 use crate::failure::Failure;
@@ -65,7 +68,14 @@ pub fn run(options: &Options, names: &Versions<'_>, start: Start) -> Result<Answ
             state.is_prepared.store(true, Ordering::Relaxed);
             made
         });
-        let summary = diverge(&natives, &searched, &preparation, &mut watching);
+        let summary = search(
+            &natives,
+            &searched,
+            &preparation,
+            &mut [&mut Differences::default()],
+            &mut Nowhere,
+            &mut watching,
+        );
         let made = making.join();
         let made = made.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         (made, summary)
@@ -111,7 +121,7 @@ fn natives(setup: &Setup, names: &Versions<'_>) -> Result<Natives, Failure> {
         ),
     };
     Ok(Natives {
-        old,
+        old: Some(old),
         new,
         golden: names.golden.map(plain).transpose()?,
     })
@@ -156,13 +166,14 @@ impl Ready {
 
     fn prepared(&self, seeds: &[Scenario]) -> Prepared<'_> {
         Prepared {
-            programs: Both {
-                old: self.versions.old.programs.clone(),
-                new: self.versions.new.programs.clone(),
-            },
+            new: self.versions.new.programs.clone(),
+            old: Some(self.versions.old.programs.clone()),
             golden_checked: self.golden_checked.clone(),
-            versions: self.places(),
+            sites: &self.versions.new.sites,
+            tables: &[],
+            versions: Some(self.places()),
             vocabulary: self.versions.new.vocabulary(seeds.iter()),
+            examiner: None,
         }
     }
 }

@@ -9,7 +9,7 @@ use parallax_exec::sandbox::SandboxError;
 use parallax_exec::shared::SharedError;
 use parallax_exec::sites::SitesError;
 use parallax_search::archive::ArchiveError;
-use parallax_search::diverge::DivergeError;
+use parallax_search::engine::SearchError;
 use parallax_search::explore::ExploreError;
 use parallax_store::StoreError;
 use parallax_trace::region::RegionError;
@@ -111,11 +111,12 @@ impl From<ReplayError> for Failure {
     }
 }
 
-impl From<DivergeError> for Failure {
-    fn from(error: DivergeError) -> Failure {
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Failure {
         match error {
-            DivergeError::Explore(error) => error.into(),
-            DivergeError::Replay(error) => error.into(),
+            SearchError::Explore(error) => error.into(),
+            SearchError::Replay(error) => error.into(),
+            SearchError::Journal(error) => ExploreError::from(error).into(),
         }
     }
 }

@@ -8,7 +8,7 @@ use parallax_project::detect::DetectError;
 use parallax_project::{BuildError, ProjectError, RevisionError};
 use parallax_recorder::RecorderError;
 use parallax_report::kept::KeptError;
-use parallax_search::cover::map::NoTarget;
+use parallax_search::core::guide::NoTarget;
 use parallax_store::StoreError;
 
 use super::Failure;

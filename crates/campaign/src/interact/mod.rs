@@ -7,8 +7,8 @@ pub mod single;
 use std::path::{Path, PathBuf};
 
 use parallax_report::words::{counted, show_count};
-use parallax_search::explore;
-use parallax_search::interact::{Options as Searched, Progress};
+use parallax_search::engine::{Options as Searched, Phase, Progress};
+use parallax_search::explore::{self, Bounds, Shape};
 use parallax_trace::region::Symbolic;
 
 use crate::Start;
@@ -25,6 +25,8 @@ pub struct Options {
     pub seed: u64,
     /// Without the graph.
     pub isolated: bool,
+    /// Kinds of work that are left out.
+    pub without: Vec<Phase>,
 }
 
 impl Options {
@@ -37,14 +39,16 @@ impl Options {
         };
         let mut settings = self.setup.compared(program);
         settings.readable.extend(readable);
+        let shape = match start.shape {
+            Shape::Described(described) => Shape::Described(described),
+            _ => Shape::Bounded(Bounds::around(&start.seeds)),
+        };
         Searched {
             seeds: start.seeds,
-            isolated: self.isolated,
+            without: self.without.clone(),
             explore: explore::Options {
                 seed: self.seed,
-                ..self
-                    .setup
-                    .options(self.budget, start.shape, symbolic, settings)
+                ..self.setup.options(self.budget, shape, symbolic, settings)
             },
         }
     }
@@ -53,10 +57,9 @@ impl Options {
 /// How far a search is, in a line that begins with `pace`.
 fn progress_line(pace: &str, progress: &Progress) -> String {
     format!(
-        "{pace}  {} in {}, {} differ, {} shown  {} open",
-        counted(progress.tests, "input"),
-        counted(progress.sequences, "order"),
-        show_count(progress.differences),
+        "{pace}  {}, {}, {} shown  {} open",
+        counted(progress.inputs, "input"),
+        counted(progress.paths, "path"),
         show_count(progress.findings),
         show_count(progress.open),
     )

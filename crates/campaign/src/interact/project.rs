@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 
 use parallax_project::Project;
 use parallax_report::results::interact::{self as report, InteractReport};
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::engine::{Observer, Progress};
 use parallax_search::explore::{Bounds, Shape};
-use parallax_search::interact::{Finding, InteractError, Observer, Progress, Summary};
+use parallax_search::goals::orders::Summary;
 use parallax_store::Store;
 
 use super::{Options, Ready, progress_line};
@@ -75,7 +77,7 @@ impl<T> Cache<T> {
 pub trait Listener {
     fn progress(&mut self, program: &str, progress: &Progress);
     /// Something that no input before has shown.
-    fn found(&mut self, program: &str, finding: &Finding);
+    fn found(&mut self, program: &str, cluster: &Cluster);
     fn note(&mut self, note: &str);
     /// Whether to end now.
     fn stop(&self) -> bool;
@@ -168,7 +170,7 @@ pub fn search(
                 id: keeper::finding_id(&subject.name, kind, &finding.key),
                 command: "interact",
                 kind,
-                message: report::message(finding),
+                message: report::message(&finding.shown),
                 location: None,
                 distance: None,
                 scenario: &finding.scenario,
@@ -197,15 +199,15 @@ impl Observer for Teller<'_> {
         self.listener.progress(self.name, progress);
     }
 
-    fn found(&mut self, finding: &Finding) {
-        self.listener.found(self.name, finding);
+    fn found(&mut self, cluster: &Cluster) {
+        self.listener.found(self.name, cluster);
     }
 
-    fn left_out(&mut self, seed: usize, error: &InteractError) {
+    fn left_out(&mut self, seed: usize, why: &dyn std::fmt::Display) {
         let name = self.name;
         let number = seed + 1;
         self.listener
-            .note(&format!("{name}: scenario {number} is left out: {error}"));
+            .note(&format!("{name}: scenario {number} is left out: {why}"));
     }
 
     fn stop(&self) -> bool {
@@ -219,8 +221,8 @@ impl Listener for Watcher {
         self.tell(&format!("{program}  {line}"));
     }
 
-    fn found(&mut self, program: &str, finding: &Finding) {
-        self.announce(&format!("{program}: {}", report::headline(finding)));
+    fn found(&mut self, program: &str, cluster: &Cluster) {
+        self.announce(&format!("{program}: {}", report::headline(&cluster.shown)));
     }
 
     fn note(&mut self, note: &str) {

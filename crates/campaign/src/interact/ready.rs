@@ -1,11 +1,15 @@
 //! Both versions of a program, ready for a search along their change sequence graph.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use parallax_analysis::sequence::Interactions;
 use parallax_exec::sites::{ModuleSites, read_tables};
 use parallax_search::cover;
-use parallax_search::interact::{Code, Interactor, Observer, Subjects, Summary};
+use parallax_search::diverge::triage::Builds;
+use parallax_search::engine::{Natives, Observer, Prepared, search};
+use parallax_search::goals::orders::{Code, Following, Orders, Summary};
+use parallax_search::journal::Nowhere;
 
 use super::Options;
 use crate::Start;
@@ -17,10 +21,12 @@ use crate::versions::Version;
 /// See the module's description.
 pub struct Ready {
     pub comparison: Comparison,
+    old: Version,
     new: Version,
     /// Of the covered program.
     tables: Vec<ModuleSites>,
-    subjects: Subjects,
+    /// A version that is known to be right.
+    golden: Option<Builds>,
 }
 
 impl Ready {
@@ -34,18 +40,12 @@ impl Ready {
         let comparison = Comparison::new(&setup.context, old, new, patch, Interactions::Important)?;
         let covered = &comparison.new.covered;
         let tables = read_tables(&covered.path, &covered.libraries)?;
-        let version = Version::new(new, setup)?;
-        let subjects = Subjects {
-            old: setup.builds(old)?,
-            new: version.programs.clone(),
-            covered: covered.path.clone(),
-            golden: golden.map(|path| setup.builds(path)).transpose()?,
-        };
         Ok(Ready {
             comparison,
-            new: version,
+            old: Version::new(old, setup)?,
+            new: Version::new(new, setup)?,
             tables,
-            subjects,
+            golden: golden.map(|path| setup.builds(path)).transpose()?,
         })
     }
 
@@ -58,6 +58,13 @@ impl Ready {
         options: &Options,
         observer: &mut dyn Observer,
     ) -> Result<Summary, Failure> {
+        let Ready {
+            old,
+            golden,
+            tables,
+            ..
+        } = self;
+        let sites = &self.new.sites;
         let Comparison { new, graph, .. } = &self.comparison;
         start.environment = cover::variables(&new.analysis, start.environment);
         let searched = options.searched(program, start, readable);
@@ -65,10 +72,35 @@ impl Ready {
             analysis: &new.analysis,
             dependences: &new.dependences,
             graph,
-            sites: &self.new.sites,
-            tables: &self.tables,
+            sites,
+            tables,
         };
-        let interactor = Interactor::new(&self.subjects, code, &searched)?;
-        Ok(interactor.run(observer)?)
+        let following = Following::new(code, &new.covered.path, &searched.explore.settings);
+        let natives = Natives {
+            old: Some(old.programs.plain.clone()),
+            new: self.new.programs.plain.clone(),
+            golden: golden.as_ref().map(|(plain, _)| plain.clone()),
+        };
+        let preparation = OnceLock::from(Some(Prepared {
+            new: self.new.programs.clone(),
+            old: Some(old.programs.clone()),
+            golden_checked: golden.as_ref().and_then(|(_, checked)| checked.clone()),
+            sites,
+            tables,
+            // Both versions are compared natively: that is what says what changes do together.
+            versions: None,
+            vocabulary: self.new.vocabulary(searched.seeds.iter()),
+            examiner: Some(&following),
+        }));
+        let mut orders = Orders::new(&following, options.isolated, options.seed);
+        let summary = search(
+            &natives,
+            &searched,
+            &preparation,
+            &mut [&mut orders],
+            &mut Nowhere,
+            observer,
+        )?;
+        Ok(orders.summary(summary))
     }
 }

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use parallax_report::results::interact::{self as report, InteractReport};
 use parallax_search::archive::Archive;
-use parallax_search::interact::{Finding, Observer, Progress};
+use parallax_search::diverge::clusters::Cluster;
+use parallax_search::engine::{Observer, Progress};
 
 use super::{Options, Ready, progress_line};
 use crate::failure::Failure;
@@ -36,9 +37,9 @@ pub fn run(
     let output = setup.output("interact", new);
     let archive = Archive::open(&output)?;
     let places = vec![(output.clone(), new.to_owned())];
-    let mut watcher = Watcher::new(context, places, options.budget.time);
-    let summary = ready.search(new, start, Vec::new(), options, &mut watcher)?;
-    watcher.finish(&[])?;
+    let mut watching = Watching(Watcher::new(context, places, options.budget.time));
+    let summary = ready.search(new, start, Vec::new(), options, &mut watching)?;
+    watching.0.finish(&[])?;
     let mut kept = Vec::new();
     for finding in &summary.findings {
         kept.push(archive.add_test(&finding.scenario)?.display().to_string());
@@ -65,16 +66,20 @@ pub fn run(
     ))
 }
 
-impl Observer for Watcher {
+struct Watching(Watcher);
+
+impl Observer for Watching {
     fn progress(&mut self, progress: &Progress) {
-        self.tell(&progress_line(&self.pace(progress.runs), progress));
+        let pace = self.0.pace(progress.runs);
+        self.0.tell(&progress_line(&pace, progress));
     }
 
-    fn found(&mut self, finding: &Finding) {
-        self.announce_one_of_many(&report::headline(finding));
+    fn found(&mut self, cluster: &Cluster) {
+        self.0
+            .announce_one_of_many(&report::headline(&cluster.shown));
     }
 
     fn stop(&self) -> bool {
-        self.is_over()
+        self.0.is_over()
     }
 }

@@ -10,7 +10,7 @@ use parallax_analysis::{BlockId, FunctionId, Program};
 use parallax_capture::Variant;
 use parallax_exec::coverage::Counter;
 use parallax_exec::sites::read_tables;
-use parallax_search::cover::Counts;
+use parallax_search::core::counts::Counts;
 use parallax_store::Store;
 
 use super::{Place, Scope, Skipped, Suite, Target};

@@ -8,7 +8,6 @@
 mod shell;
 mod template;
 pub mod verify;
-mod write;
 
 use std::path::Path;
 
@@ -53,7 +52,7 @@ pub enum Unwritable {
     BrokenPipe,
     #[error("the program did not end by itself")]
     NoEnd,
-    #[error("it is larger than {} bytes", write::MOST)]
+    #[error("it is larger than {} bytes", shell::MOST)]
     Large,
 }
 
@@ -71,8 +70,8 @@ impl Format {
     pub fn write(&self, test: &Test<'_>) -> Result<Vec<u8>, Unwritable> {
         let pieces = shell::pieces(test)?;
         Ok(match self {
-            Format::Shell => pieces.script(),
-            Format::Bats => pieces.bats(),
+            Format::Shell => pieces.script().into_bytes(),
+            Format::Bats => pieces.bats().into_bytes(),
             Format::Template(template) => template.fill(&pieces),
         })
     }

@@ -99,19 +99,20 @@ impl Template {
     }
 
     pub fn fill(&self, pieces: &Pieces) -> Vec<u8> {
+        let exit = pieces.exit.to_string();
         let mut text = Vec::new();
         for (before, mark) in &self.parts {
             text.extend(before.as_bytes());
             text.extend(match mark {
-                Some("name") => pieces.name.clone().into_bytes(),
-                Some("title") => pieces.title.clone().into_bytes(),
-                Some("program") => pieces.program.clone(),
+                Some("name") => pieces.name.as_bytes(),
+                Some("title") => pieces.title.as_bytes(),
+                Some("program") => pieces.program.as_bytes(),
                 Some("setup") => without_end(&pieces.setup),
                 Some("run") => without_end(&pieces.run),
                 Some("check") => without_end(&pieces.check),
-                Some("exit") => pieces.exit.to_string().into_bytes(),
-                Some("stdout") => pieces.stdout.clone(),
-                _ => Vec::new(),
+                Some("exit") => exit.as_bytes(),
+                Some("stdout") => &pieces.stdout,
+                _ => b"",
             });
         }
         text
@@ -119,8 +120,8 @@ impl Template {
 }
 
 /// The line ends where the template says.
-fn without_end(text: &[u8]) -> Vec<u8> {
-    text.strip_suffix(b"\n").unwrap_or(text).to_vec()
+fn without_end(text: &str) -> &[u8] {
+    text.strip_suffix('\n').unwrap_or(text).as_bytes()
 }
 
 #[cfg(test)]

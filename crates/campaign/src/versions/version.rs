@@ -10,9 +10,9 @@ use parallax_annotate::Side;
 use parallax_capture::{Program, Store, Variant};
 use parallax_exec::sites::{ModuleSites, SiteMap, read_tables};
 use parallax_scenario::Scenario;
-use parallax_search::cover::Vocabulary;
 use parallax_search::diverge::correspond::{Correspondence, Source};
 use parallax_search::explore::Programs;
+use parallax_search::sources::vocabulary::Vocabulary;
 
 use crate::exit::Exit;
 use crate::failure::Failure;

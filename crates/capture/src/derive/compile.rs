@@ -5,9 +5,10 @@ use super::source::SourceText;
 use super::{DeriveError, Options, Progress, Variant};
 use crate::arguments::{Item, for_bitcode, for_source, parse};
 use crate::program::{Module, Program};
-use crate::store::{hash, write_atomically};
+use crate::store::put;
 use crate::tools::{Compiler, clang};
 use parallax_bundle::Bundle;
+use parallax_files::hash;
 use parallax_record::request::{self, Request};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -219,11 +220,9 @@ impl<'a> Recipe<'a> {
         match &self.fallback {
             Some(fallback) => {
                 // Remembered, so that the next time does not try again in vain.
-                write_atomically(&refused, message.as_bytes()).map_err(|error| {
-                    DeriveError::Io {
-                        path: refused,
-                        error,
-                    }
+                put(&refused, message.as_bytes()).map_err(|error| DeriveError::Io {
+                    path: refused,
+                    error,
                 })?;
                 let mut object = fallback.make(options)?;
                 let first = message.lines().next().unwrap_or_default();

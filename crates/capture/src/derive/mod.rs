@@ -5,6 +5,9 @@
 //! objects instead of the captured ones. Objects and programs are cached by everything that
 //! they depend on, and appear by rename: processes that derive at the same time at worst do the
 //! same work twice.
+//!
+//! Without its source a module of the checked variant is made from bitcode, with AddressSanitizer alone. In that variant every argument of
+//! the program is copied to a block of its own, because AddressSanitizer cannot see reads beyond an argument where the kernel puts them.
 
 mod compile;
 mod error;
@@ -19,9 +22,10 @@ pub use error::DeriveError;
 pub use sides::side;
 
 use crate::program::{Program, ReadError, read_program};
-use crate::store::{hash, write_atomically};
+use crate::store::put;
 use compile::VariantObject;
 use parallax_bundle::Bundle;
+use parallax_files::hash;
 use parallax_record::InputKind;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -171,7 +175,7 @@ impl Derivation<'_> {
             notes,
         };
         let json = serde_json::to_vec(&derived).expect("paths and strings");
-        write_atomically(&manifest, &json).map_err(|error| DeriveError::Io {
+        put(&manifest, &json).map_err(|error| DeriveError::Io {
             path: manifest,
             error,
         })?;

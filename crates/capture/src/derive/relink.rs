@@ -13,12 +13,12 @@ use crate::arguments::{
 };
 use crate::inputs::{is_linkable_name, map, with_member};
 use crate::program::Program;
-use crate::store::hash;
 use crate::tools::{Compiler, clang};
 use object::Object;
 use object::read::archive::ArchiveFile;
 use parallax_abi::{entry, model};
 use parallax_bundle::Bundle;
+use parallax_files::hash;
 use parallax_record::{InputKind, LinkInput, SECTION};
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -8,10 +8,10 @@ use super::source::SourceText;
 use super::{DeriveError, Options};
 use crate::arguments::{for_source, parse};
 use crate::program::{Module, Program};
-use crate::store::hash;
 use crate::tools::{Compiler, clang};
 use parallax_annotate::{Side, includes_header};
 use parallax_bundle::Bundle;
+use parallax_files::hash;
 use parallax_record::{ModuleRecord, request};
 
 /// The front end's own bitcode, as it is captured otherwise.

@@ -3,10 +3,10 @@
 use super::compile::{bitcode, c_text};
 use super::making::Making;
 use super::{DeriveError, Options, Variant};
-use crate::store::hash;
 use crate::tools::archiver;
 use parallax_abi::entry::symbol;
 use parallax_bundle::Bundle;
+use parallax_files::hash;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 

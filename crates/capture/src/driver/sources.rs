@@ -4,6 +4,8 @@
 //! by then files may be changed or gone. The compile itself lists the headers that it
 //! opens, which costs nothing; system headers are not among them and stay where they are. Most
 //! files are included by many sources and are kept once.
+//!
+//! Keeping preprocessed text instead was tried: a second preprocessing per compile made builds take 1.3 to 1.5 times as long.
 
 use super::Job;
 use super::descriptors::{memory_file, path_for_children};

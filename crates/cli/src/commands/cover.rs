@@ -22,7 +22,7 @@ use crate::size::parse_time;
 
 /// Find inputs that reach given lines, or the changed lines that no test reaches
 ///
-/// In a project: the lines that a range of revisions changes and that no recorded scenario runs, one after the other, in the programs that
+/// In a project: the lines that a range of revisions changes and that no recorded scenario runs, in turns, in the programs that
 /// have them, starting from the recorded scenarios that come nearest. With PROGRAM: lines of that program, starting from one
 /// command line, or from nothing with --sym-arg and the like. The program's code says how many branches lie
 /// between each branch of a run and the line; the input is changed so that the nearest one goes the other way, and so

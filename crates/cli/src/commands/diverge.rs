@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use parallax_campaign::diverge::single::Versions;
 use parallax_campaign::diverge::{self, Options};
 use parallax_campaign::{Answer, Failure};
-use parallax_search::diverge::Phase;
+use parallax_search::engine::Phase;
 
 use super::budget::BudgetArguments;
 use super::explore::start::SeededArguments;
@@ -113,7 +113,7 @@ pub fn run(arguments: &Arguments) -> Result<Exit, Failure> {
     Ok(answer.exit)
 }
 
-fn parse_phase(text: &str) -> Result<Phase, String> {
+pub(super) fn parse_phase(text: &str) -> Result<Phase, String> {
     let mut all = Phase::ALL.into_iter();
     let found = all.find(|phase| phase.name() == text);
     found.ok_or_else(|| {

@@ -7,8 +7,10 @@ use parallax_campaign::interact::project::Asked;
 use parallax_campaign::interact::single::Versions;
 use parallax_campaign::interact::{self, Options};
 use parallax_campaign::{Answer, Failure};
+use parallax_search::engine::Phase;
 
 use super::budget::BudgetArguments;
+use super::diverge::parse_phase;
 use super::explore::start::SeededArguments;
 use super::project::{ProjectArguments, is_range};
 use super::setup::SetupArguments;
@@ -64,6 +66,10 @@ pub struct Arguments {
     #[arg(long)]
     isolated: bool,
 
+    /// Leave out kinds of work, by their names in the JSON report (for experiments)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = parse_phase, hide = true)]
+    without: Vec<Phase>,
+
     #[command(flatten)]
     start: SeededArguments,
 
@@ -106,6 +112,7 @@ fn options(arguments: &Arguments) -> Result<Options, Failure> {
         budget: arguments.budget.or_of_project()?,
         seed: arguments.seed,
         isolated: arguments.isolated,
+        without: arguments.without.clone(),
     })
 }
 

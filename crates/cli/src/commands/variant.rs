@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
+use parallax_files::replace;
 
 use crate::console;
 use crate::events::context;
@@ -65,13 +66,8 @@ pub fn run(arguments: Arguments) -> Result<Exit, Failure> {
         return Ok(Exit::Clean);
     };
     // Through a neighbour and rename: the target may be the very program that is running.
-    let mut scratch = output.as_os_str().to_owned();
-    scratch.push(format!(".parallax-{}", std::process::id()));
-    let scratch = PathBuf::from(scratch);
-    let copied = fs::copy(&derived.path, &scratch).and_then(|_| fs::rename(&scratch, &output));
-    copied.map_err(|error| {
-        let _ = fs::remove_file(&scratch);
-        Failure::of_file(Exit::Usage, "cannot write", &output, &error)
-    })?;
+    let copy = |scratch: &Path| fs::copy(&derived.path, scratch).map(|_| ());
+    replace(&output, copy)
+        .map_err(|error| Failure::of_file(Exit::Usage, "cannot write", &output, &error))?;
     Ok(Exit::Clean)
 }

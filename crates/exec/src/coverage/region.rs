@@ -37,6 +37,20 @@ pub struct Counter {
     pub index: u32,
 }
 
+/// A [`Module`] that programs may be writing.
+#[repr(C)]
+struct Slot {
+    id: AtomicU64,
+    first: AtomicU32,
+    count: AtomicU32,
+}
+
+const _: () = assert!(
+    offset_of!(Slot, id) == offset_of!(Module, id)
+        && offset_of!(Slot, first) == offset_of!(Module, first)
+        && offset_of!(Slot, count) == offset_of!(Module, count)
+);
+
 /// What the region says about one module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
@@ -122,21 +136,32 @@ impl CoverageRegion {
     }
 
     pub(super) fn snapshot(&self) -> Snapshot {
-        let mut modules = BTreeMap::new();
-        for slot in 0..MODULES {
-            let at = MODULE_OFFSET + slot * size_of::<Module>();
-            let id = self.read_u64(at + offset_of!(Module, id));
-            if id == 0 {
-                continue;
-            }
-            let first = self.read_u32(at + offset_of!(Module, first));
-            let count = self.read_u32(at + offset_of!(Module, count));
-            modules.insert(id, self.entry(first, count));
-        }
+        let modules = self.present().into_iter();
         Snapshot {
-            modules,
+            modules: modules
+                .map(|module| (module.id, self.entry(module)))
+                .collect(),
             refused: self.read_u32(offset_of!(Header, refused)),
         }
+    }
+
+    /// The modules that have asked for counters, by their numbers.
+    fn present(&self) -> Vec<Module> {
+        let mut present = Vec::new();
+        for slot in self.table() {
+            let id = slot.id.load(Ordering::Acquire);
+            if id != 0 {
+                present.push(Module {
+                    id,
+                    first: slot.first.load(Ordering::Acquire),
+                    count: slot.count.load(Ordering::Acquire),
+                });
+            }
+        }
+        present.sort_by_key(|module| module.id);
+        // Only a damaged table has one twice.
+        present.dedup_by_key(|module| module.id);
+        present
     }
 
     /// Counters that have grown since the counts that are given, which are brought up to date.
@@ -145,42 +170,75 @@ impl CoverageRegion {
         counts.map(|(counter, _)| counter).collect()
     }
 
-    /// The same, with how often.
+    /// The same, with how often. After every run of a covered program: what has not changed is neither copied nor kept twice.
     pub fn counts_since(&self, before: &mut BTreeMap<u64, Vec<u32>>) -> Vec<(Counter, u32)> {
         let mut grown = Vec::new();
-        for (module, entry) in self.snapshot().modules {
-            let Entry::Counters(counters) = entry else {
+        for found in self.present() {
+            let Ok(counters) = self.counters(found) else {
                 continue;
             };
+            let (module, mask) = (found.id, self.mask());
             let known = before.entry(module).or_default();
             known.resize(counters.len(), 0);
-            for (index, (old, new)) in known.iter().zip(&counters).enumerate() {
-                if old != new {
+            for (index, (known, counter)) in known.iter_mut().zip(counters).enumerate() {
+                let now = counter.load(Ordering::Acquire) & mask;
+                if now != *known {
                     let index = index as u32;
-                    grown.push((Counter { module, index }, new.wrapping_sub(*old)));
+                    grown.push((Counter { module, index }, now.wrapping_sub(*known)));
+                    *known = now;
                 }
             }
-            *known = counters;
         }
         grown
     }
 
-    fn entry(&self, first: u32, count: u32) -> Entry {
+    fn entry(&self, module: Module) -> Entry {
+        match self.counters(module) {
+            Ok(counters) => {
+                let numbers = counters.iter().map(|one| one.load(Ordering::Acquire));
+                Entry::Counters(numbers.map(|number| number & self.mask()).collect())
+            }
+            Err(entry) => entry,
+        }
+    }
+
+    /// The counters of a module, or why it has none.
+    fn counters(&self, module: Module) -> Result<&[AtomicU32], Entry> {
+        let Module { first, count, .. } = module;
         let Some(first) = first.checked_sub(1).filter(|_| first != NO_ROOM) else {
             // A process that was killed while it set the module up leaves 0.
-            return Entry::NoRoom;
+            return Err(Entry::NoRoom);
         };
         match first.checked_add(count) {
             Some(end) if end <= self.capacity => {
-                let counter = |index: u32| COUNTER_OFFSET + index as usize * size_of::<u32>();
-                // Without a log the highest bit is a number's.
-                let number = |at: u32| match self.log {
-                    0 => self.read_u32(counter(at)),
-                    _ => self.read_u32(counter(at)) & !WATCHED,
-                };
-                Entry::Counters((first..end).map(number).collect())
+                let offset = COUNTER_OFFSET + first as usize * size_of::<u32>();
+                let bytes = count as usize * size_of::<u32>();
+                assert!(offset + bytes <= self.memory.map.len());
+                // SAFETY: inside the mapping, aligned as every counter is.
+                Ok(unsafe {
+                    let first = self.memory.map.as_ptr().add(offset);
+                    std::slice::from_raw_parts(first.cast::<AtomicU32>(), count as usize)
+                })
             }
-            _ => Entry::Damaged,
+            _ => Err(Entry::Damaged),
+        }
+    }
+
+    /// What of a counter is a number: without a log the highest bit is one of its digits.
+    fn mask(&self) -> u32 {
+        match self.log {
+            0 => u32::MAX,
+            _ => !WATCHED,
+        }
+    }
+
+    fn table(&self) -> &[Slot] {
+        const { assert!(COUNTER_OFFSET == MODULE_OFFSET + MODULES * size_of::<Slot>()) };
+        assert!(COUNTER_OFFSET <= self.memory.map.len());
+        // SAFETY: inside the mapping, which is page aligned; any bytes are a slot.
+        unsafe {
+            let first = self.memory.map.as_ptr().add(MODULE_OFFSET);
+            std::slice::from_raw_parts(first.cast::<Slot>(), MODULES)
         }
     }
 
@@ -231,6 +289,23 @@ impl CoverageRegion {
 
     /// From now on these counters are logged; those of modules that have no counters are left out.
     pub fn watch<'c>(&self, counters: impl IntoIterator<Item = &'c Counter>) {
+        self.each(counters, |word| {
+            word.fetch_or(WATCHED, Ordering::AcqRel);
+        });
+    }
+
+    /// From now on these are not.
+    pub fn unwatch<'c>(&self, counters: impl IntoIterator<Item = &'c Counter>) {
+        self.each(counters, |word| {
+            word.fetch_and(!WATCHED, Ordering::AcqRel);
+        });
+    }
+
+    fn each<'c>(
+        &self,
+        counters: impl IntoIterator<Item = &'c Counter>,
+        action: impl Fn(&AtomicU32),
+    ) {
         let modules = self.modules();
         let first: BTreeMap<u64, (u32, u32)> = modules
             .into_iter()
@@ -243,7 +318,7 @@ impl CoverageRegion {
                 && at < self.capacity
             {
                 let offset = COUNTER_OFFSET + at as usize * size_of::<u32>();
-                self.word(offset).fetch_or(WATCHED, Ordering::AcqRel);
+                action(self.word(offset));
             }
         }
     }
@@ -365,6 +440,26 @@ mod tests {
         let is_cut = true;
         assert_eq!(region.take_log(), Log { counters, is_cut });
         assert_eq!(region.take_log(), Log::default());
+    }
+
+    #[test]
+    fn counters_that_have_grown_are_told_once_by_module_and_with_how_often() {
+        let region = CoverageRegion::with_log(8, 1).unwrap();
+        assert!(region.reserve(9, 2) && region.reserve(4, 3));
+        let counter = |module, index| Counter { module, index };
+        region.watch(&[counter(4, 1)]);
+        let add = |at: usize, count: u32| {
+            let word = region.word(COUNTER_OFFSET + at * size_of::<u32>());
+            word.fetch_add(count, Ordering::Relaxed);
+        };
+        add(0, 5);
+        add(3, 1);
+        let mut before = BTreeMap::new();
+        let counts = region.counts_since(&mut before);
+        assert_eq!(counts, [(counter(4, 1), 1), (counter(9, 0), 5)]);
+        assert_eq!(region.counts_since(&mut before), []);
+        add(0, 2);
+        assert_eq!(region.counts_since(&mut before), [(counter(9, 0), 2)]);
     }
 
     #[test]

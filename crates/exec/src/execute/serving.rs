@@ -1,4 +1,17 @@
 //! Runs that come from a server: when one is started, and what happens when it is lost.
+//!
+//! | program or run | what happens |
+//! |---|---|
+//! | constructors start a thread, read standard input or print | the server says so (the engine notices output); every run is a fresh process |
+//! | static, script, setuid, no call of `__libc_start_main` | never served |
+//! | does not start as a server (a sanitizer that must be loaded first) | fresh processes |
+//! | sets what is read before `main` (`LD_*`, `MALLOC_*`, `*SAN_OPTIONS` …) | gets a server that was started with it; with `LD_PRELOAD`, a fresh process |
+//! | kills its server | repeated in a fresh process; after three of those in short order no server is started any more |
+//! | is the first run of an executor | a preloaded server starts with the second run |
+//!
+//! A served program has the same process number as a fresh one: the sandbox gives the server the one capability that it takes to choose it, which the child
+//! drops first. It sees other contents of `/proc/self/cmdline` and `/proc/self/environ`, another parent, and libraries at other addresses; its constructors saw the
+//! server's arguments and environment. So plain builds confirm what is reported in fresh processes.
 
 use std::path::Path;
 

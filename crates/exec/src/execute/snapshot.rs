@@ -3,6 +3,7 @@
 use std::mem::offset_of;
 use std::os::fd::AsRawFd;
 
+use parallax_abi::cover;
 use parallax_abi::trace::{self, Header};
 
 use crate::shared::Shared;
@@ -23,8 +24,12 @@ impl Snapshot {
         (count == PAGE as isize).then_some(Snapshot { first_page })
     }
 
-    /// Whether the memory is again as it was.
+    /// Whether the memory is again as it was. Counters stay: they hold what all runs before have counted, which must not get lost
+    /// for the sake of a run that counts twice.
     pub fn restore(&self, memory: &Shared<'_>) -> bool {
+        if memory.variable == cover::ENVIRONMENT {
+            return true;
+        }
         let fd = memory.descriptor.as_raw_fd();
         let flags = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
         // A trace's blobs start with names that must stay; the others are found by what was emptied.

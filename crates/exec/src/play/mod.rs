@@ -6,6 +6,8 @@
 //!
 //! Nothing says how long an answer is. A server that has answered and sleeps is taken to wait for its client: that is seen
 //! from its processes, so that a slow (traced) server is waited for and a fast one is not kept waiting.
+//!
+//! Connections are reset when they end, so that the port is free for the next run.
 
 mod address;
 mod connection;

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use crate::execute::{ExecuteError, Later, RunOptions, Settings};
-use crate::finding::{self, Finding, Key, Kind, Problem};
+use crate::finding::{self, Finding, Key, Problem};
 use crate::minimise::minimise;
 use crate::run::{End, Outcome};
 use crate::sanitizer::{self, Report, Signature, Stacks};
@@ -24,9 +24,6 @@ pub struct Native {
     checked: Option<Checked>,
     /// Runs of either, but for those that only ask for names: what has been asked depends on who else is at work.
     pub runs: u64,
-    /// CPU time of all runs, and that of the last one of the plain build.
-    pub cpu: Duration,
-    pub last_plain: Duration,
 }
 
 /// The checked build.
@@ -80,6 +77,9 @@ impl Builds {
 pub struct Confirmed {
     /// Seen every time.
     pub problems: Vec<Problem>,
+    /// Seen at the first look, and known.
+    #[serde(default)]
+    pub known: Vec<Problem>,
     /// Seen once, but not every time: these are no findings.
     pub flaky: Vec<Problem>,
     /// Of a look that showed it.
@@ -119,14 +119,12 @@ impl Checked {
         &mut self,
         scenario: &Scenario,
         outcome: &Outcome,
-        cpu: &mut Duration,
     ) -> Result<Vec<Report>, ExecuteError> {
         let unnamed = sanitizer::unnamed(&outcome.stderr.bytes);
         if let Some(known) = self.stacks().name(&unnamed) {
             return Ok(known);
         }
         let again = self.full.run(scenario, &[])?;
-        *cpu += again.cpu;
         let named = sanitizer::reports(&again.stderr.bytes);
         let mut stacks = self.stacks();
         stacks.learn(&unnamed, &named);
@@ -140,8 +138,6 @@ impl Native {
             plain: Later::new(plain, settings.clone()),
             checked: checked.map(|path| Checked::new(path, settings)),
             runs: 0,
-            cpu: Duration::ZERO,
-            last_plain: Duration::ZERO,
         }
     }
 
@@ -151,8 +147,6 @@ impl Native {
             plain: self.plain.another(),
             checked: self.checked.as_ref().map(Checked::beside),
             runs: 0,
-            cpu: Duration::ZERO,
-            last_plain: Duration::ZERO,
         }
     }
 
@@ -175,7 +169,7 @@ impl Native {
         let checked = match self.run_checked(scenario, builds)? {
             Some(outcome) => {
                 if let Some(checked) = &mut self.checked {
-                    reports = checked.reports(scenario, &outcome, &mut self.cpu)?;
+                    reports = checked.reports(scenario, &outcome)?;
                 }
                 Some(outcome)
             }
@@ -186,8 +180,6 @@ impl Native {
                 let options = builds.options();
                 let outcome = self.plain.run_with(scenario, &[], options)?;
                 self.runs += 1;
-                self.cpu += outcome.cpu;
-                self.last_plain = outcome.cpu;
                 Some(outcome)
             }
             false => None,
@@ -212,7 +204,6 @@ impl Native {
         let options = builds.options();
         let outcome = checked.quick.run_with(scenario, &[], options)?;
         self.runs += 1;
-        self.cpu += outcome.cpu;
         Ok(Some(outcome))
     }
 
@@ -242,37 +233,15 @@ impl Native {
         if !first.problems.is_empty() && first.problems.iter().all(is_known) {
             return Ok(Some(Confirmed {
                 problems: Vec::new(),
-                flaky: Vec::new(),
                 ending: first.ending(),
+                known: first.problems,
+                flaky: Vec::new(),
             }));
         }
-        first.problems.retain(|problem| !is_known(problem));
-        self.confirm_from(scenario, first)
-    }
-
-    /// As [`Native::confirm`], but that a run takes too long is no problem.
-    pub fn confirm_errors(
-        &mut self,
-        scenario: &Scenario,
-    ) -> Result<Option<Confirmed>, ExecuteError> {
-        let only_checked = Builds {
-            plain: false,
-            ..Builds::BOTH
-        };
-        let only_plain = Builds {
-            checked: false,
-            ..Builds::BOTH
-        };
-        let mut first = self.look_at(scenario, only_checked)?;
-        let checked_end = first.checked.as_ref().map(|outcome| outcome.end);
-        // The plain one would use up its time just the same.
-        if checked_end != Some(End::Timeout) {
-            first.plain = self.look_at(scenario, only_plain)?.plain;
-        }
-        first.problems = finding::explained(first.plain.as_ref(), &first.reports);
-        let is_error = |problem: &Problem| problem.kind != Kind::Timeout;
-        first.problems.retain(is_error);
-        self.confirm_from(scenario, first)
+        let known = first.problems.extract_if(.., |problem| is_known(problem));
+        let known = known.collect();
+        let confirmed = self.confirm_from(scenario, first)?;
+        Ok(confirmed.map(|confirmed| Confirmed { known, ..confirmed }))
     }
 
     /// Looks again, at fresh processes, unless there is nothing to be seen.
@@ -302,6 +271,7 @@ impl Native {
         }
         Ok(Some(Confirmed {
             problems,
+            known: Vec::new(),
             flaky,
             ending,
         }))

@@ -5,6 +5,27 @@
 //! has no network, sees no process but its own, and has no capabilities. *Landlock* forbids writing elsewhere once
 //! more, and is all there is where namespaces are not to be had. In either case resources are limited, and all
 //! processes end with the first one, [`init`], which the engine talks to.
+//!
+//! | threat | answer |
+//! |---|---|
+//! | writing elsewhere | all mounts read-only and without devices; Landlock (from ABI 2 on) once more |
+//! | filling the disk | one size-limited file system in memory for the working directory, `/tmp`, `/var/tmp`, `/run`, `/dev/shm`; `RLIMIT_FSIZE` |
+//! | network | a namespace in which not even loopback is up, unless the scenario is a server's |
+//! | permissions of devices | mounted read-only, which still lets programs write to them |
+//! | other processes | a pid namespace; its first process cannot be signalled from inside |
+//! | fork bombs | `RLIMIT_NPROC`, `pid_max` of the namespace (Linux 6.14), and the engine counts |
+//! | memory, time, output | the engine looks every 10 ms, and asks the first process to end the run |
+//! | daemons | orphans come to the first process, which ends them after each run |
+//! | leftovers for the next run | the engine empties the file system in memory and restores the permissions of its directories |
+//! | a sandbox in which nothing can be laid out or started any more | the run is repeated, once, in a fresh sandbox |
+//! | leftovers of a killed engine | directories in use are locked; others are removed by the next process (`exec::temporary`) |
+//!
+//! Users have the same numbers inside and outside; root has no capabilities inside. The working directory is `/tmp/parallax-work` in every sandbox, because programs
+//! print where they are. Programs are started as by `vfork`: the first process has a copy of the engine's memory, and copying its page tables for each run
+//! cost more than most runs.
+//!
+//! Bubblewrap is not used: it needs the same namespaces, adds an `exec` to each run (about the cost of a run), and leaves limits, ending everything that was started,
+//! clearing away, process numbers and sockets of the inner network to its caller.
 
 mod first;
 mod groups;

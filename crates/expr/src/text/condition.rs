@@ -2,7 +2,8 @@
 
 use super::bytes::whole_run;
 use super::number::{character, string};
-use super::write::{Level, Piece, Writer};
+use super::piece::{Level, Piece};
+use super::write::Writer;
 use crate::bits::mask;
 use crate::share::operands;
 use crate::store::{Label, Store, value};

@@ -1,6 +1,7 @@
 //! Floating-point terms.
 
-use super::write::{Level, Piece, Writer};
+use super::piece::{Level, Piece};
+use super::write::Writer;
 use crate::eval;
 use crate::store::{Label, Store, value};
 use parallax_abi::Op;

@@ -17,6 +17,7 @@ mod bytes;
 mod condition;
 mod float;
 mod number;
+mod piece;
 mod write;
 
 use crate::store::{Label, Store};

@@ -4,6 +4,7 @@
 use super::bytes::{leading_run, offset, pieces, whole_run};
 use super::float::is_float;
 use super::number::{mask_number, signed_number, unsigned};
+use super::piece::{Level, Piece};
 use super::{Limits, Names};
 use crate::bits::signed;
 use crate::share::{is_leaf, operands};
@@ -15,58 +16,6 @@ use std::collections::HashMap;
 use std::format;
 use std::string::String;
 use std::vec::Vec;
-
-/// How tightly a text holds together, as in C's grammar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
-    Choice,
-    LogicalOr,
-    LogicalAnd,
-    BitOr,
-    BitXor,
-    BitAnd,
-    Equality,
-    Order,
-    Shift,
-    Sum,
-    Product,
-    Unary,
-    Primary,
-}
-
-/// A text and how tightly it holds together.
-pub(super) struct Piece {
-    pub text: String,
-    level: Level,
-}
-
-impl Piece {
-    pub fn new(text: String, level: Level) -> Piece {
-        Piece { text, level }
-    }
-
-    pub fn primary(text: String) -> Piece {
-        Piece::new(text, Level::Primary)
-    }
-
-    /// In parentheses unless it holds together at least as tightly as `level`.
-    pub fn at(self, level: Level) -> String {
-        if self.level >= level {
-            self.text
-        } else {
-            format!("({})", self.text)
-        }
-    }
-
-    /// In parentheses unless it holds together more tightly than `level`.
-    pub fn above(self, level: Level) -> String {
-        if self.level > level {
-            self.text
-        } else {
-            format!("({})", self.text)
-        }
-    }
-}
 
 /// What is not written any more.
 const CUT: &str = "…";

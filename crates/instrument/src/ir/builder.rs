@@ -3,7 +3,7 @@
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::{Block, LLVMIntPredicate, LLVMOpcode, Type, Value, libc_char};
+use super::{Block, LLVMIntPredicate, LLVMOpcode, Type, Value};
 
 /// Owns an LLVM builder.
 pub struct Builder(LLVMBuilderRef);
@@ -15,7 +15,7 @@ impl Drop for Builder {
 }
 
 /// The name of a temporary: empty, LLVM numbers it.
-const UNNAMED: *const libc_char = c"".as_ptr();
+const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
 
 impl Builder {
     pub fn new(context: LLVMContextRef) -> Builder {

@@ -3,10 +3,10 @@
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 
-use super::{Value, libc_char};
+use super::Value;
 
 unsafe extern "C" {
-    fn plx_variable_name(alloca: LLVMValueRef, length: *mut usize) -> *const libc_char;
+    fn plx_variable_name(alloca: LLVMValueRef, length: *mut usize) -> *const std::ffi::c_char;
     fn plx_global_place(global: LLVMValueRef, line: *mut u32) -> LLVMMetadataRef;
 }
 
@@ -104,15 +104,16 @@ unsafe fn scope_file(scope: LLVMMetadataRef) -> Option<(String, String)> {
         if file.is_null() {
             return None;
         }
-        let read = |get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const libc_char| {
-            let mut length = 0;
-            let bytes = get(file, &mut length);
-            if bytes.is_null() {
-                return String::new();
-            }
-            let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
-            String::from_utf8_lossy(bytes).into_owned()
-        };
+        let read =
+            |get: unsafe extern "C" fn(LLVMMetadataRef, *mut u32) -> *const std::ffi::c_char| {
+                let mut length = 0;
+                let bytes = get(file, &mut length);
+                if bytes.is_null() {
+                    return String::new();
+                }
+                let bytes = std::slice::from_raw_parts(bytes.cast::<u8>(), length as usize);
+                String::from_utf8_lossy(bytes).into_owned()
+            };
         Some((
             read(llvm_sys::debuginfo::LLVMDIFileGetDirectory),
             read(llvm_sys::debuginfo::LLVMDIFileGetFilename),

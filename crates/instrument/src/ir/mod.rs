@@ -9,6 +9,8 @@
 mod builder;
 mod constant;
 mod debug;
+mod function;
+mod types;
 
 use std::ffi::{CStr, CString};
 
@@ -261,129 +263,6 @@ impl Value {
         }
     }
 
-    // Functions.
-
-    pub fn function_type(self) -> Type {
-        Type(unsafe { LLVMGlobalGetValueType(self.0) })
-    }
-
-    pub fn is_declaration(self) -> bool {
-        unsafe { LLVMIsDeclaration(self.0) != 0 }
-    }
-
-    pub fn intrinsic_name(self) -> Option<String> {
-        self.is_function()
-            .then(|| self.name())
-            .filter(|name| name.starts_with("llvm."))
-    }
-
-    pub fn parameters(self) -> Vec<Value> {
-        let count = unsafe { LLVMCountParams(self.0) };
-        (0..count)
-            .map(|index| Value(unsafe { LLVMGetParam(self.0, index) }))
-            .collect()
-    }
-
-    pub fn blocks(self) -> Vec<Block> {
-        let mut blocks = Vec::new();
-        unsafe {
-            let mut at = LLVMGetFirstBasicBlock(self.0);
-            while !at.is_null() {
-                blocks.push(Block(at));
-                at = LLVMGetNextBasicBlock(at);
-            }
-        }
-        blocks
-    }
-
-    pub fn append_block(self, name: &str) -> Block {
-        let name = c_string(name);
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            Block(LLVMAppendBasicBlockInContext(
-                context,
-                self.0,
-                name.as_ptr(),
-            ))
-        }
-    }
-
-    pub fn relax_function(self) {
-        unsafe { plx_relax_function(self.0) }
-    }
-
-    pub fn has_attribute(self, kind: &str) -> bool {
-        unsafe {
-            !LLVMGetEnumAttributeAtIndex(
-                self.0,
-                llvm_sys::LLVMAttributeFunctionIndex,
-                attribute(kind),
-            )
-            .is_null()
-        }
-    }
-
-    pub fn add_attribute(self, kind: &str) {
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateEnumAttribute(context, attribute(kind), 0);
-            LLVMAddAttributeAtIndex(self.0, llvm_sys::LLVMAttributeFunctionIndex, attribute);
-        }
-    }
-
-    /// Gives this function what another one has of attributes of the whole function: target
-    /// features, stack protection, rounding …
-    pub fn copy_function_attributes(self, other: Value) {
-        let index = llvm_sys::LLVMAttributeFunctionIndex;
-        unsafe {
-            let count = LLVMGetAttributeCountAtIndex(other.0, index) as usize;
-            let mut attributes = vec![std::ptr::null_mut(); count];
-            LLVMGetAttributesAtIndex(other.0, index, attributes.as_mut_ptr());
-            for attribute in attributes {
-                LLVMAddAttributeAtIndex(self.0, index, attribute);
-            }
-        }
-    }
-
-    pub fn remove_attribute(self, kind: &str) {
-        unsafe {
-            LLVMRemoveEnumAttributeAtIndex(
-                self.0,
-                llvm_sys::LLVMAttributeFunctionIndex,
-                attribute(kind),
-            )
-        }
-    }
-
-    pub fn add_string_attribute(self, key: &str, value: &str) {
-        unsafe {
-            let context = LLVMGetTypeContext(LLVMTypeOf(self.0));
-            let attribute = LLVMCreateStringAttribute(
-                context,
-                key.as_ptr().cast(),
-                key.len() as u32,
-                value.as_ptr().cast(),
-                value.len() as u32,
-            );
-            LLVMAddAttributeAtIndex(self.0, llvm_sys::LLVMAttributeFunctionIndex, attribute);
-        }
-    }
-
-    pub fn parameter_type_attribute(self, parameter: u32, kind: &str) -> Option<Type> {
-        unsafe {
-            let attribute = LLVMGetEnumAttributeAtIndex(self.0, parameter + 1, attribute(kind));
-            (!attribute.is_null()).then(|| Type(LLVMGetTypeAttributeValue(attribute)))
-        }
-    }
-
-    pub fn linkage(self) -> llvm_sys::LLVMLinkage {
-        unsafe { LLVMGetLinkage(self.0) }
-    }
-
-    pub fn set_linkage(self, linkage: llvm_sys::LLVMLinkage) {
-        unsafe { LLVMSetLinkage(self.0, linkage) }
-    }
-
     // Phis and terminators.
 
     pub fn incoming(self) -> Vec<(Value, Block)> {
@@ -425,83 +304,9 @@ impl Value {
     }
 }
 
-#[allow(non_camel_case_types)]
-type libc_char = std::ffi::c_char;
-
 /// Number of a named enum attribute.
 fn attribute(kind: &str) -> u32 {
     unsafe { LLVMGetEnumAttributeKindForName(kind.as_ptr().cast(), kind.len()) }
-}
-
-impl Type {
-    pub fn kind(self) -> LLVMTypeKind {
-        unsafe { LLVMGetTypeKind(self.0) }
-    }
-
-    pub fn int_width(self) -> u32 {
-        if self.kind() == LLVMTypeKind::LLVMIntegerTypeKind {
-            unsafe { LLVMGetIntTypeWidth(self.0) }
-        } else {
-            0
-        }
-    }
-
-    pub fn is_void(self) -> bool {
-        self.kind() == LLVMTypeKind::LLVMVoidTypeKind
-    }
-
-    pub fn is_pointer(self) -> bool {
-        self.kind() == LLVMTypeKind::LLVMPointerTypeKind
-    }
-
-    /// What functions of this type return.
-    pub fn result(self) -> Type {
-        Type(unsafe { LLVMGetReturnType(self.0) })
-    }
-
-    pub fn parameter_count(self) -> u32 {
-        unsafe { LLVMCountParamTypes(self.0) }
-    }
-
-    pub fn parameters(self) -> Vec<Type> {
-        let mut types = vec![std::ptr::null_mut(); self.parameter_count() as usize];
-        unsafe { LLVMGetParamTypes(self.0, types.as_mut_ptr()) };
-        types.into_iter().map(Type).collect()
-    }
-
-    /// As in the source (`struct.option`); empty for nameless structures.
-    pub fn struct_name(self) -> String {
-        unsafe {
-            let name = LLVMGetStructName(self.0);
-            if name.is_null() {
-                return String::new();
-            }
-            CStr::from_ptr(name).to_string_lossy().into_owned()
-        }
-    }
-
-    pub fn is_variadic(self) -> bool {
-        unsafe { LLVMIsFunctionVarArg(self.0) != 0 }
-    }
-
-    pub fn struct_fields(self) -> Vec<Type> {
-        let count = unsafe { LLVMCountStructElementTypes(self.0) };
-        (0..count)
-            .map(|index| Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) }))
-            .collect()
-    }
-
-    pub fn element(self) -> Type {
-        Type(unsafe { LLVMGetElementType(self.0) })
-    }
-
-    pub fn array_length(self) -> u64 {
-        unsafe { LLVMGetArrayLength2(self.0) }
-    }
-
-    pub fn null(self) -> Value {
-        Value(unsafe { LLVMConstNull(self.0) })
-    }
 }
 
 impl Block {
@@ -555,7 +360,7 @@ pub fn split_before(instruction: Value) -> Block {
 }
 
 /// A readable message of LLVM's, freed.
-pub unsafe fn take_message(message: *mut libc_char) -> String {
+pub unsafe fn take_message(message: *mut std::ffi::c_char) -> String {
     if message.is_null() {
         return String::new();
     }

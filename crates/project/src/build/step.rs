@@ -1,4 +1,7 @@
 //! One command of a build, its log, and what it says while it runs.
+//!
+//! A build asks whether to give up (`Builds::until`) and runs in a process group of its own, so that Ctrl-C ends everything that it started, also where the signal reaches
+//! `parallax` alone.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};

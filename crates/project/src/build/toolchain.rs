@@ -62,9 +62,7 @@ impl Toolchain {
 
 /// Never missing in between: another build may be starting its compiler.
 fn replace_link(target: &Path, link: &Path) -> io::Result<()> {
-    let scratch = link.with_extension(format!("new-{}", std::process::id()));
-    symlink(target, &scratch)?;
-    fs::rename(&scratch, link)
+    parallax_files::replace(link, |scratch| symlink(target, scratch))
 }
 
 #[cfg(test)]

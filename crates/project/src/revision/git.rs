@@ -2,6 +2,9 @@
 //!
 //! Hooks are off, nothing is fetched, optional locks are not taken, and no command sees the
 //! user's index, except to copy it.
+//!
+//! A revision is checked out as a worktree, so that `git describe` in build scripts is right. All its files get one time, because git leaves the
+//! order of times to chance, and `make` would then regenerate committed `configure` scripts.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;

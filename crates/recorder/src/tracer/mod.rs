@@ -9,6 +9,7 @@ mod calls;
 mod exec;
 mod launch;
 mod table;
+mod transfer;
 
 use std::collections::BTreeMap;
 use std::io;

@@ -3,6 +3,8 @@
 //! Everything that comes from programs, sources or people goes through [`escape`]; and should something get past it, the
 //! page's own policy allows no script but ours, by its hash, and no request at all. Graphs are images, in which nothing is executed.
 //! The script folds and filters; without it the page can be read all the same.
+//!
+//! A test opens the page in Chromium and looks at the console and the log of requests; a page that logs and requests shows that the test would notice.
 
 mod chart;
 mod diff;

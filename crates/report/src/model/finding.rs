@@ -119,6 +119,16 @@ impl Class {
             Class::Fixed => "On this input the old version has an error that the new one has not.",
         }
     }
+
+    /// How bad it is, by what a version that is known to be right does.
+    pub fn level(self, golden: Option<Golden>) -> Level {
+        match (self, golden) {
+            (_, Some(Golden::Intended)) => Level::Note,
+            (Class::Regression | Class::Error, _) | (_, Some(Golden::Regression)) => Level::Error,
+            (Class::Difference | Class::Both, _) => Level::Warning,
+            (Class::Fixed, _) => Level::Note,
+        }
+    }
 }
 
 /// Who found it.
@@ -261,14 +271,19 @@ impl Finding {
         if self.accepted.is_some() {
             return Level::Note;
         }
-        match (self.class, self.golden) {
-            (_, Some(Golden::Intended)) if !promised => Level::Note,
-            (Class::Regression | Class::Error, _) | (_, Some(Golden::Regression)) => Level::Error,
-            (Class::Difference, _) if promised => Level::Error,
-            (Class::Difference | Class::Both, _) => Level::Warning,
-            // What is fixed was to be seen, or not.
-            (Class::Fixed, _) if promised && !self.differences.is_empty() => Level::Error,
-            (Class::Fixed, _) => Level::Note,
+        // What is fixed was to be seen, or not.
+        let is_broken = promised
+            && match self.class {
+                Class::Difference => true,
+                Class::Fixed => !self.differences.is_empty(),
+                _ => false,
+            };
+        let golden = self
+            .golden
+            .filter(|golden| !promised || *golden != Golden::Intended);
+        match is_broken {
+            true => Level::Error,
+            false => self.class.level(golden),
         }
     }
 

@@ -4,7 +4,9 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use parallax_search::explore::Ended;
+use parallax_search::core::limits::Limits;
+use parallax_search::engine::{Ended, Yield};
+use serde_json::{Value, json};
 
 use crate::palette::Palette;
 use crate::words::{counted, show_count};
@@ -50,6 +52,43 @@ impl Sheet {
         let list = list.join(", ");
         self.row("lost", &format!("track of the input in {list}"));
     }
+
+    /// A row for each limit that was hit.
+    pub fn limits(&mut self, limits: &Limits) {
+        for (number, (limit, hits)) in limits.iter().enumerate() {
+            let name = if number == 0 { "limits" } else { "" };
+            let (value, unit) = (show_count(limit.value()), limit.unit());
+            let lost = format!("{} left out: {}", show_count(hits), limit.lost());
+            self.row(name, &format!("{value} {unit}: {lost}"));
+        }
+    }
+}
+
+/// Which limits were hit.
+pub fn limits(limits: &Limits) -> Value {
+    let each = limits.iter().map(|(limit, hits)| {
+        json!({
+            "limit": limit.value(),
+            "unit": limit.unit(),
+            "lost": limit.lost(),
+            "hits": hits,
+        })
+    });
+    each.collect()
+}
+
+/// What each kind of work cost and yielded.
+pub fn yields(yields: &[Yield]) -> Value {
+    let each = yields.iter().map(|one| {
+        json!({
+            "source": one.name,
+            "turns": one.turns,
+            "cost": (one.cost * 1e3).round() / 1e3,
+            "new": one.new,
+            "found": one.found,
+        })
+    });
+    each.collect()
 }
 
 /// Why a search ended; `all` says what was tried if nothing was left.

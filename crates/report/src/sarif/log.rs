@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::model::Level;
+
 /// Where the schema is; readers use it to recognise the form.
 pub const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -14,15 +16,6 @@ pub const SCHEMA: &str =
 const ROOT: &str = "SRCROOT";
 /// Of our fingerprints; raised when the same finding would get another one.
 const FINGERPRINT: &str = "parallax/v1";
-
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    Error,
-    Warning,
-    Note,
-}
 
 /// What kind of finding it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,7 +8,7 @@ use crate::given::ending;
 use crate::headline;
 use crate::model::{Class, Finding, Golden, PatchReport, Role, Step};
 use crate::words::show_command;
-use log::{Kind, Level, Log, Rule, Spot};
+use log::{Kind, Log, Rule, Spot};
 
 /// Larger inputs are not in the file, which code hosts refuse if it is too large: they have a name in the store.
 const MOST_BYTES: usize = 16 << 10;
@@ -59,7 +59,12 @@ fn one(report: &PatchReport, found: &Finding) -> log::Finding {
     // Code hosts show the first only.
     let related = spots.split_off(1.min(spots.len()));
     log::Finding {
-        rule: rule(report, found),
+        rule: Rule {
+            command: "parallax",
+            kind: kind(found.class, found.golden),
+            // A promise or an acceptance changes the level of a finding, and the rule stays the same.
+            level: report.level(found),
+        },
         message: message(found),
         spots,
         related,
@@ -99,7 +104,7 @@ fn message(found: &Finding) -> String {
     text
 }
 
-fn said_of(role: Role) -> &'static str {
+pub(crate) fn said_of(role: Role) -> &'static str {
     match role {
         Role::Guilty => "without this hunk it does not happen",
         Role::Needed => "without this hunk the others do not build",
@@ -145,19 +150,6 @@ fn step(step: &Step) -> Option<Spot> {
     };
     let spot = at(step.file.as_deref()?, step.line, &message);
     (!spot.file.starts_with('/')).then_some(spot)
-}
-
-fn rule(report: &PatchReport, found: &Finding) -> Rule {
-    Rule {
-        command: "parallax",
-        kind: kind(found.class, found.golden),
-        // That of the finding: a promise or an acceptance changes it, and the rule stays the same.
-        level: match report.level(found) {
-            crate::model::Level::Error => Level::Error,
-            crate::model::Level::Warning => Level::Warning,
-            crate::model::Level::Note => Level::Note,
-        },
-    }
 }
 
 /// What kind of finding it is, and what that means.

@@ -139,6 +139,14 @@ pub unsafe extern "C" fn __plx_m_explicit_bzero(to: Bytes, size: usize) {
 
 /// The fortified forms end the program if the size exceeds the room, so labels
 /// move only if it does not.
+unsafe fn copied_within(labels: [u32; 3], to: Bytes, from: Bytes, size: usize, room: usize) {
+    log_copy(labels, to, from, size);
+    if size <= room {
+        // SAFETY: the tables are reserved.
+        unsafe { shadow::copy(to as u64, from as u64, size as u64) };
+    }
+}
+
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __plx_m___memcpy_chk(
     to: Bytes,
@@ -149,11 +157,7 @@ pub unsafe extern "C" fn __plx_m___memcpy_chk(
     let labels = take::<3>(own!(__plx_m___memcpy_chk));
     // SAFETY: the program's own call.
     unsafe {
-        if size <= room {
-            copied(labels, to, from, size);
-        } else {
-            log_copy(labels, to, from, size);
-        }
+        copied_within(labels, to, from, size, room);
         __memcpy_chk(to, from, size, room);
     }
     give(own!(__plx_m___memcpy_chk), labels[0]);
@@ -170,11 +174,7 @@ pub unsafe extern "C" fn __plx_m___memmove_chk(
     let labels = take::<3>(own!(__plx_m___memmove_chk));
     // SAFETY: the program's own call.
     unsafe {
-        if size <= room {
-            copied(labels, to, from, size);
-        } else {
-            log_copy(labels, to, from, size);
-        }
+        copied_within(labels, to, from, size, room);
         __memmove_chk(to, from, size, room);
     }
     give(own!(__plx_m___memmove_chk), labels[0]);
@@ -191,11 +191,7 @@ pub unsafe extern "C" fn __plx_m___mempcpy_chk(
     let labels = take::<3>(own!(__plx_m___mempcpy_chk));
     // SAFETY: the program's own call.
     unsafe {
-        if size <= room {
-            copied(labels, to, from, size);
-        } else {
-            log_copy(labels, to, from, size);
-        }
+        copied_within(labels, to, from, size, room);
         __memcpy_chk(to, from, size, room);
     }
     give(own!(__plx_m___mempcpy_chk), 0);

@@ -1,5 +1,8 @@
 //! Names of files that are made of input: what the models in C (`models/name.c`) need to know about the
 //! run, and how they say that an answer of the system rests on the name.
+//!
+//! The event for such an answer ([`Concretized::Answer`]) is a constraint of the path but not an alternative: nobody knows what the system would
+//! say to another name. The same holds for everything else that is passed to the system.
 
 use super::program_site;
 use crate::{access, events, inputs, nodes, shadow, trace};

@@ -109,21 +109,10 @@ impl Region {
             blob_offset: place(64),
             max_table_bytes: 4096,
             max_depth: 500,
-            environment_length: 0,
-            given_length: 0,
             nodes: FIRST_NODE.into(),
-            events: 0.into(),
             contexts: FIRST_CONTEXT.into(),
             objects: FIRST_OBJECT.into(),
-            tables: 0.into(),
-            sources: 0.into(),
-            losses: 0.into(),
-            mismatches: 0.into(),
-            blob_bytes: 0.into(),
-            stop: 0.into(),
-            processes: 0.into(),
-            attached: 0.into(),
-            refusal: 0.into(),
+            ..Header::default()
         };
         let size = end as usize;
         // SAFETY: plain calls; every result is checked.

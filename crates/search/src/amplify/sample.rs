@@ -65,6 +65,23 @@ impl Sample {
     }
 }
 
+/// Of several programs with so many tests each, the tests that are used: all, or a sample of them together.
+pub fn chosen(tests: &[usize], sample: Option<Sample>, seed: u64) -> Vec<Vec<usize>> {
+    let all = tests.iter().sum();
+    let sample = match sample {
+        Some(sample) => sample.choose(all, seed),
+        None => (0..all).collect(),
+    };
+    let mut first = 0;
+    let each = tests.iter().map(|count| {
+        let own = first..first + count;
+        first = own.end;
+        let sample = sample.iter().filter(|index| own.contains(index));
+        sample.map(|index| index - own.start).collect()
+    });
+    each.collect()
+}
+
 fn mixed(word: u64) -> u64 {
     let word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

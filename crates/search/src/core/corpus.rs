@@ -11,6 +11,8 @@ use parallax_exec::coverage::Counter;
 use parallax_scenario::Scenario;
 use rustc_hash::FxHashMap;
 
+use super::traces::Traces;
+
 /// Names an input by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct InputId(u128);
@@ -68,32 +70,53 @@ impl<K: Eq + Hash> Known<K> {
 /// Index of an entry.
 pub type EntryId = usize;
 
-/// An input that showed something new.
+/// An input that is worth going on from.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub scenario: Arc<Scenario>,
+    /// What it was made from; `None` if it was given.
+    pub parent: Option<EntryId>,
     /// The given input that it was made from, in any number of steps; itself if it was given.
     pub seed: Arc<Scenario>,
     /// Steps from there.
     pub generation: u32,
     /// Time of a native run.
     pub time: Duration,
+    /// Whether the versions were seen to differ.
+    pub differs: bool,
+    /// Whether it was traced, or is being traced.
+    pub is_traced: bool,
     /// How often it was changed, and how often that showed something new.
     pub turns: u32,
     pub children: u32,
 }
 
+/// The number of the new version.
+const NEW: u8 = 1;
+
 /// Entries, and what all inputs have covered.
 #[derive(Debug, Default)]
 pub struct Corpus {
     pub entries: Vec<Entry>,
+    /// Those that showed something new natively: the ones that sources change. Others only take paths of their own.
+    pub bases: Vec<EntryId>,
+    pub traces: Traces,
     /// Which counts of which counters have been seen, in classes.
     counted: FxHashMap<(u8, Counter), u8>,
+    covered: u64,
     /// How runs of all versions ended together.
     ends: FxHashMap<u64, ()>,
 }
 
 impl Corpus {
+    /// One that keeps so many bytes of traces.
+    pub fn new(trace_memory: u64) -> Corpus {
+        Corpus {
+            traces: Traces::new(trace_memory),
+            ..Corpus::default()
+        }
+    }
+
     /// Takes in what one version ran; whether any of it is new.
     pub fn cover(&mut self, version: u8, counters: &[(Counter, u32)]) -> bool {
         let mut is_new = false;
@@ -101,9 +124,15 @@ impl Corpus {
             let class = class(*count);
             let seen = self.counted.entry((version, *counter)).or_default();
             is_new |= *seen & class == 0;
+            self.covered += u64::from(*seen == 0 && version == NEW);
             *seen |= class;
         }
         is_new
+    }
+
+    /// Counters of the new version that are not zero.
+    pub fn covered(&self) -> u64 {
+        self.covered
     }
 
     /// Takes in how an input ended in all versions; whether it is new that they end so together.
@@ -111,9 +140,14 @@ impl Corpus {
         self.ends.insert(ends, ()).is_none()
     }
 
-    pub fn add(&mut self, entry: Entry) -> EntryId {
+    /// Adds an entry; a base is one that sources change.
+    pub fn add(&mut self, entry: Entry, is_base: bool) -> EntryId {
+        let id = self.entries.len();
         self.entries.push(entry);
-        self.entries.len() - 1
+        if is_base {
+            self.bases.push(id);
+        }
+        id
     }
 }
 

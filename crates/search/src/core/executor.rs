@@ -9,11 +9,12 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use parallax_exec::compare::{Names, Side, Window, compare};
-use parallax_exec::coverage::{Counter, CoverageRegion};
-use parallax_exec::execute::{Executor, RunOptions, Settings};
+use parallax_exec::coverage::{Counter, Coverage, CoverageRegion};
+use parallax_exec::execute::{ExecuteError, Executor, RunOptions, Settings};
 use parallax_exec::finding;
 use parallax_exec::replay::ReplayError;
 use parallax_exec::run::{End, Outcome};
+use parallax_exec::sites::ModuleSites;
 use parallax_scenario::{Ending, Scenario};
 
 /// One build of a program.
@@ -32,6 +33,8 @@ struct Lent {
     counters: Option<CoverageRegion>,
     /// As they were before the next run.
     before: BTreeMap<u64, Vec<u32>>,
+    /// Whether it has run something: the first run is a process of its own, later ones are a server's.
+    is_warm: bool,
 }
 
 /// What one run did.
@@ -42,6 +45,23 @@ pub struct Observed {
     pub names: Names,
     /// What it executed, and how often; nothing if the build does not count.
     pub counters: Vec<(Counter, u32)>,
+}
+
+impl Lent {
+    /// What a run came to, and what it counted.
+    fn run(
+        &mut self,
+        scenario: &Scenario,
+        options: RunOptions,
+    ) -> (Result<Outcome, ExecuteError>, Vec<(Counter, u32)>) {
+        let shared: Vec<_> = self.counters.iter().map(CoverageRegion::shared).collect();
+        let result = self.executor.run_with(scenario, &shared, options);
+        let counted = match &self.counters {
+            Some(counters) => counters.counts_since(&mut self.before),
+            None => Vec::new(),
+        };
+        (result, counted)
+    }
 }
 
 impl Observed {
@@ -95,14 +115,12 @@ impl Build {
             fresh: false,
             timeout: Some(limit),
         };
-        let shared = lent.counters.iter().map(CoverageRegion::shared);
-        let shared: Vec<_> = shared.collect();
-        let result = lent.executor.run_with(scenario, &shared, options);
-        drop(shared);
-        let counters = match &lent.counters {
-            Some(counters) => counters.counts_since(&mut lent.before),
-            None => Vec::new(),
-        };
+        // What constructors count may differ between a process of its own and a server's; which inputs come first depends on the
+        // number of threads, and what is counted must not.
+        if self.counts && !std::mem::replace(&mut lent.is_warm, true) {
+            let _ = lent.run(scenario, options);
+        }
+        let (result, counters) = lent.run(scenario, options);
         self.free().push(lent);
         let outcome = result?;
         let name = scenario.name.as_ref().map(|name| name.0.clone());
@@ -117,6 +135,16 @@ impl Build {
         })
     }
 
+    /// What all runs together have covered. Nobody may be running it.
+    pub fn coverage(&self, tables: &[ModuleSites]) -> Coverage {
+        let free = self.free();
+        let regions: Vec<_> = free
+            .iter()
+            .filter_map(|lent| lent.counters.as_ref())
+            .collect();
+        Coverage::read_all(&regions, tables)
+    }
+
     fn another(&self) -> Result<Lent, ReplayError> {
         let counters = match self.counts {
             true => Some(CoverageRegion::create(CoverageRegion::DEFAULT_CAPACITY)?),
@@ -126,6 +154,7 @@ impl Build {
             executor: Executor::new(&self.program, self.settings.clone())?,
             counters,
             before: BTreeMap::new(),
+            is_warm: false,
         })
     }
 

@@ -4,11 +4,13 @@
 //! that look like those that hung are left out: a few features of each input are enough, because what makes a program wait or
 //! count for ever is mostly plain (a number that is too large, a word at a certain place). What is left out is counted.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 use std::time::Duration;
 
 use parallax_scenario::{Bytes, Scenario};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The share of the time that runs which do not end may take.
 const SHARE: f64 = 0.1;
@@ -22,9 +24,15 @@ const MOST_PARTS: usize = 8;
 /// What is known about runs that did not end.
 #[derive(Clone, Debug, Default)]
 pub struct Hangs {
+    /// By feature: how often it was seen, and how often in an input that hung.
     features: FxHashMap<u64, (u32, u32)>,
+    /// The same by the digits of the longest number.
+    digits: BTreeMap<usize, (u32, u32)>,
     hanging: Duration,
     all: Duration,
+    risky: Risky,
+    /// Whether it has to be found out again what is risky.
+    is_stale: bool,
     /// Inputs that were left out.
     pub avoided: u64,
     /// Runs that were ended because of their time.
@@ -35,14 +43,20 @@ impl Hangs {
     /// Takes in how long a run took, and whether it had to be ended. `kind` says what kind of change made the input.
     pub fn note(&mut self, scenario: &Scenario, kind: u64, time: Duration, hung: bool) {
         self.all += time;
+        self.is_stale |= hung || !self.risky.features.is_empty() || self.risky.digits.is_some();
         if hung {
             self.hanging += time;
             self.count += 1;
         }
-        for feature in features(scenario, kind) {
-            let (seen, hangs) = self.features.entry(feature).or_default();
+        let count = |(seen, hangs): &mut (u32, u32)| {
             *seen += 1;
             *hangs += u32::from(hung);
+        };
+        for feature in features(scenario, kind) {
+            count(self.features.entry(feature).or_default());
+        }
+        if let Some(digits) = most_digits(scenario) {
+            count(self.digits.entry(digits).or_default());
         }
     }
 
@@ -53,33 +67,73 @@ impl Hangs {
 
     /// Whether an input should be left out.
     pub fn avoids(&mut self, scenario: &Scenario, kind: u64) -> bool {
-        if self.hanging.as_secs_f64() <= self.all.as_secs_f64() * SHARE {
-            return false;
-        }
-        let is_risky = features(scenario, kind).iter().any(|feature| {
-            let known = self.features.get(feature);
-            known.is_some_and(|(seen, hangs)| {
-                *seen >= EXPERIENCE && f64::from(*hangs) > f64::from(*seen) * RISK
-            })
-        });
+        let is_risky = self.risky().has(scenario, kind);
         self.avoided += u64::from(is_risky);
         is_risky
     }
+
+    /// What inputs that should be left out now have in common.
+    pub fn risky(&mut self) -> Risky {
+        if std::mem::take(&mut self.is_stale) {
+            let is_much = self.hanging.as_secs_f64() > self.all.as_secs_f64() * SHARE;
+            let is_risky = |(seen, hangs): &(u32, u32)| {
+                *seen >= EXPERIENCE && f64::from(*hangs) > f64::from(*seen) * RISK
+            };
+            let all = self.features.iter().filter(|_| is_much);
+            let all = all.filter(|(_, counts)| is_risky(counts));
+            let mut digits = self.digits.iter().filter(|_| is_much);
+            let digits = digits.find(|(_, counts)| is_risky(counts));
+            self.risky = Risky {
+                features: Arc::new(all.map(|(feature, _)| *feature).collect()),
+                digits: digits.map(|(digits, _)| *digits),
+            };
+        }
+        self.risky.clone()
+    }
 }
 
-/// What may have to do with it: how it was made, how each part begins, how long it is, and how large a number in it is.
-fn features(scenario: &Scenario, kind: u64) -> Vec<u64> {
-    let mut found = vec![hashed(("kind", kind))];
+/// Features of inputs that should be left out, for those who make inputs meanwhile.
+#[derive(Clone, Debug, Default)]
+pub struct Risky {
+    features: Arc<FxHashSet<u64>>,
+    /// Numbers with so many digits or more: what counts too far with one also does with a larger one.
+    digits: Option<usize>,
+}
+
+impl Risky {
+    pub fn has(&self, scenario: &Scenario, kind: u64) -> bool {
+        let is_known = |feature: &u64| self.features.contains(feature);
+        let is_large = self
+            .digits
+            .is_some_and(|least| most_digits(scenario) >= Some(least));
+        is_large || !self.features.is_empty() && features(scenario, kind).iter().any(is_known)
+    }
+}
+
+/// The parts of an input that are looked at.
+fn parts(scenario: &Scenario) -> impl Iterator<Item = &Bytes> {
     let files = scenario.files.iter().take(MOST_PARTS).map(|(_, file)| file);
     let parts = scenario.argv.iter().take(MOST_PARTS).chain(files);
-    for (place, part) in parts.chain([&scenario.stdin]).enumerate() {
+    parts.chain([&scenario.stdin])
+}
+
+/// How many digits the longest number of an input has.
+fn most_digits(scenario: &Scenario) -> Option<usize> {
+    parts(scenario).filter_map(digits).max()
+}
+
+/// What may have to do with it besides numbers: how it was made, and how each part begins.
+fn features(scenario: &Scenario, kind: u64) -> Vec<u64> {
+    let mut found = Vec::new();
+    // What has no kind is made in many ways.
+    if kind != 0 {
+        found.push(hashed(("kind", kind)));
+    }
+    for (place, part) in parts(scenario).enumerate() {
         if part.is_empty() {
             continue;
         }
         found.push(hashed(("begin", place, part[0])));
-        if let Some(digits) = digits(part) {
-            found.push(hashed(("number", place, digits)));
-        }
         // An option may stand anywhere.
         if part[0] == b'-' {
             found.push(hashed(("word", &part[..part.len().min(MOST_PARTS)])));

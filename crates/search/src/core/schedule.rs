@@ -25,6 +25,8 @@ pub struct Schedule {
 struct Lane {
     /// Cost divided by weight, summed up.
     progress: f64,
+    /// What it is believed to yield before it has shown anything.
+    expected: f64,
     /// Remembered.
     gain: f64,
     cost: f64,
@@ -43,9 +45,11 @@ pub struct Spent {
 }
 
 impl Schedule {
-    pub fn new(lanes: usize) -> Schedule {
-        let lane = Lane {
+    /// Of which nothing is known, but what each is expected to yield in comparison with others.
+    pub fn new(expected: &[f64]) -> Schedule {
+        let lane = |expected: &f64| Lane {
             progress: 0.0,
+            expected: *expected * EXPECTED_GAIN,
             gain: 0.0,
             cost: 0.0,
             turns: 0,
@@ -53,7 +57,7 @@ impl Schedule {
             total: Spent::default(),
         };
         Schedule {
-            lanes: vec![lane; lanes],
+            lanes: expected.iter().map(lane).collect(),
             now: 0.0,
         }
     }
@@ -100,7 +104,7 @@ impl Schedule {
     }
 
     fn weight(&self, lane: usize) -> f64 {
-        let yields = |lane: &Lane| (lane.gain + EXPECTED_GAIN) / (lane.cost + EXPECTED_COST);
+        let yields = |lane: &Lane| (lane.gain + lane.expected) / (lane.cost + EXPECTED_COST);
         let best = self.lanes.iter().map(yields).fold(0.0, f64::max);
         (yields(&self.lanes[lane]) / best).max(LEAST)
     }
@@ -112,7 +116,7 @@ mod tests {
 
     /// Shares of cost after many turns, for lanes that yield so much per turn of cost 0.01.
     fn shares(gains: &[f64]) -> Vec<f64> {
-        let mut schedule = Schedule::new(gains.len());
+        let mut schedule = Schedule::new(&vec![1.0; gains.len()]);
         for _ in 0..5000 {
             let lane = schedule.choose(|_| true).unwrap();
             schedule.charge(lane, 0.01, gains[lane]);
@@ -133,7 +137,7 @@ mod tests {
 
     #[test]
     fn who_comes_back_does_not_catch_up() {
-        let mut schedule = Schedule::new(2);
+        let mut schedule = Schedule::new(&[1.0; 2]);
         for _ in 0..100 {
             assert_eq!(schedule.choose(|lane| lane == 0), Some(0));
             schedule.charge(0, 0.2, 1.0);
@@ -149,6 +153,6 @@ mod tests {
 
     #[test]
     fn nobody_ready_means_no_turn() {
-        assert_eq!(Schedule::new(3).choose(|_| false), None);
+        assert_eq!(Schedule::new(&[1.0; 3]).choose(|_| false), None);
     }
 }

@@ -13,8 +13,7 @@ use parallax_solver::{Answer, Constraint, Model, Overlay, Solver};
 use super::lockstep::Held;
 use super::pool::{Components, Import, Pool};
 use super::walk::{Both, Place};
-use crate::explore::ways::others;
-use crate::question::fixed_key;
+use crate::core::alternative::{fixed_key, others};
 use crate::worker::Traced;
 use parallax_exec::sites::SiteMap;
 use parallax_scenario::Scenario;
@@ -47,7 +46,7 @@ pub struct Point {
 struct Node {
     scenario: Arc<Scenario>,
     /// While it is in memory.
-    traced: Option<Traced>,
+    traced: Option<Arc<Traced>>,
     /// Decisions before this one are those of the divergence, or were explored by others.
     from: usize,
     /// Ways of it that were tried.
@@ -83,7 +82,7 @@ impl Point {
     }
 
     /// Adds a run to go on from.
-    pub fn add(&mut self, scenario: Scenario, traced: Traced, from: usize) {
+    pub fn add(&mut self, scenario: Scenario, traced: Arc<Traced>, from: usize) {
         self.queue.push_back(Node {
             scenario: Arc::new(scenario),
             traced: Some(traced),
@@ -118,7 +117,7 @@ impl Point {
     }
 
     /// The run that was absent.
-    pub fn recall(&mut self, traced: Traced) {
+    pub fn recall(&mut self, traced: Arc<Traced>) {
         if let Some(next) = self.queue.front_mut() {
             next.traced = Some(traced);
         }
@@ -128,7 +127,7 @@ impl Point {
     pub fn bytes(&self) -> u64 {
         let runs = self.queue.iter().filter_map(|node| node.traced.as_ref());
         let held = self.held.as_ref().map_or(0, Held::bytes);
-        held + runs.map(Traced::bytes).sum::<u64>()
+        held + runs.map(|traced| traced.bytes()).sum::<u64>()
     }
 
     /// Keeps nothing in memory but the inputs.

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::interface::Phase;
 use super::triage::{Class, Shown};
 use super::walk::Place;
+use crate::engine::Phase;
 use parallax_exec::compare::Difference;
 use parallax_scenario::{Bytes, Golden, Scenario, Sink};
 
@@ -112,7 +112,7 @@ pub fn join(lists: impl IntoIterator<Item = Vec<Cluster>>) -> Vec<Cluster> {
 }
 
 /// An input whose output is read.
-fn seen_whole(scenario: &Scenario) -> Scenario {
+pub(crate) fn seen_whole(scenario: &Scenario) -> Scenario {
     Scenario {
         stdout: Sink::Read,
         stderr: Sink::Read,
@@ -121,7 +121,7 @@ fn seen_whole(scenario: &Scenario) -> Scenario {
 }
 
 /// Whether some of what the program prints is lost.
-fn is_seen_in_part(scenario: &Scenario) -> bool {
+pub(crate) fn is_seen_in_part(scenario: &Scenario) -> bool {
     scenario.stdout != Sink::Read || scenario.stderr != Sink::Read
 }
 

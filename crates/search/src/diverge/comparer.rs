@@ -8,27 +8,29 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parallax_exec::cpu;
+use parallax_exec::run::End;
 use parallax_scenario::Scenario;
-use parallax_solver::{Limits, Solver};
+use parallax_solver::Solver;
 use rustc_hash::FxHashSet;
 
+use super::Versions;
 use super::bounded::Point;
-use super::common::{Failures, Frontier, Next};
 use super::given::{Given, Pending};
-use super::interface::{Cost, DivergeError, Options, Phase};
 use super::lockstep::{Equals, Lockstep, Pair, changed};
-use super::native::{Attempt, Met, Shared, Tried, judge, observe};
 use super::pool::Components;
 use super::visits::MOST_DECISIONS;
 use super::walk::{Both, Place, Version, Walk};
-use super::{Prepared, Versions};
-use crate::core::corpus::InputId;
-use crate::explore::{ExploreError, loss_names};
+use crate::core::corpus::{EntryId, InputId};
+use crate::core::hangs::Risky;
+use crate::engine::loss_names;
+use crate::engine::native::{Attempt, Judged, Shared, Tried, judge, observe};
+use crate::engine::{Cost, Options, Phase, SearchError};
+use crate::explore::{ExploreError, Programs};
 use crate::worker::{Means, Traced, Worker, with_objects};
 
 /// Counts of one task.
 #[derive(Debug, Default)]
-pub(super) struct Counts {
+pub(crate) struct Counts {
     pub runs: u64,
     pub undecided: u64,
     pub left_out: u64,
@@ -43,7 +45,7 @@ pub(super) struct Counts {
 }
 
 /// See the module's description.
-pub(super) struct Comparer<'d> {
+pub(crate) struct Comparer<'d> {
     pub options: &'d Options,
     pub versions: Versions<'d>,
     pub shared: &'d Shared,
@@ -51,56 +53,61 @@ pub(super) struct Comparer<'d> {
     pub solver: Solver,
     pub components: Components,
     pub equals: Equals,
-    pub changed: HashSet<String>,
     /// What of the rest is known: everything up to this moment.
     pub moment: u64,
-    /// How long a native run may take.
+    /// How long a native run may take, and inputs that are left out because they would not end.
     pub limit: Duration,
+    pub risky: Risky,
+    pub avoided: u64,
     /// Inputs that it made itself.
     own: FxHashSet<InputId>,
     own_paths: FxHashSet<(u64, u64)>,
     /// Inputs that have not been traced.
     pub given: VecDeque<Given>,
     /// Inputs of which there is something left to ask.
-    pub pending: VecDeque<Pending>,
+    pub(super) pending: VecDeque<Pending>,
     /// What has been or will be asked about of them.
     pub places: HashSet<u64>,
     pub points: Vec<Point>,
     /// Memory that the runs and constraints of points take.
     loaded: u64,
-    pub frontier: Frontier,
-    pub failures: Failures,
-    pub met: Vec<Met>,
+    pub judged: Vec<Judged>,
     pub tried: Vec<Tried>,
+    /// Entries whose paths of the new version others may want to see, and the one that is being traced.
+    pub traced: Vec<(EntryId, NewPath)>,
+    wanted: Option<EntryId>,
     pub counts: Counts,
 }
 
+/// How the new version ended, its input with the objects that it declared, and its trace.
+pub(crate) type NewPath = (End, Arc<Scenario>, Arc<Traced>);
+
 impl<'d> Comparer<'d> {
     pub fn new(
-        prepared: &'d Prepared<'d>,
+        new: &'d Programs,
+        old: &'d Programs,
+        versions: Versions<'d>,
         options: &'d Options,
         shared: &'d Shared,
-    ) -> Result<Comparer<'d>, DivergeError> {
+    ) -> Result<Comparer<'d>, SearchError> {
         let explore = &options.explore;
         let means = Means {
             limits: explore.limits,
             symbolic: &explore.symbolic,
-            settings: &explore.settings,
+            settings: shared.settings(),
             solver: &explore.solver,
         };
-        let versions = prepared.versions;
-        let worker = |version: Version| {
+        let worker = |version: Version, programs: &Programs| {
             let runners = shared.runners(version)?;
             let sites = versions.sites.get(version);
-            let programs = prepared.programs.get(version);
             let mut worker = Worker::on(runners, programs, means, sites);
             worker.end_by(shared.budget.deadline());
             Some(worker)
         };
-        let (Some(old), Some(new)) = (worker(Version::Old), worker(Version::New)) else {
+        let workers = (worker(Version::Old, old), worker(Version::New, new));
+        let (Some(old), Some(new)) = workers else {
             return Err(ExploreError::Untraced.into());
         };
-        let correspondence = versions.correspondence;
         let solver = Solver::new(options.explore.solver.clone());
         solver.end_by(shared.budget.deadline());
         Ok(Comparer {
@@ -108,9 +115,10 @@ impl<'d> Comparer<'d> {
             solver,
             components: Components::default(),
             equals: Equals::default(),
-            changed: correspondence.changed.iter().cloned().collect(),
             moment: 0,
             limit: options.explore.settings.timeout,
+            risky: Risky::default(),
+            avoided: 0,
             own: FxHashSet::default(),
             own_paths: FxHashSet::default(),
             given: VecDeque::new(),
@@ -118,10 +126,10 @@ impl<'d> Comparer<'d> {
             places: HashSet::new(),
             points: Vec::new(),
             loaded: 0,
-            frontier: Frontier::default(),
-            failures: Failures::default(),
-            met: Vec::new(),
+            judged: Vec::new(),
             tried: Vec::new(),
+            traced: Vec::new(),
+            wanted: None,
             counts: Counts::default(),
             options,
             versions,
@@ -131,13 +139,12 @@ impl<'d> Comparer<'d> {
 
     /// Whether an input has not been run, as far as is known.
     pub fn is_new(&mut self, scenario: &Scenario) -> bool {
+        if self.risky.has(scenario, 0) {
+            self.avoided += 1;
+            return false;
+        }
         let id = InputId::of(scenario);
         !self.shared.inputs.at(self.moment, &id) && self.own.insert(id)
-    }
-
-    /// What one query may cost now.
-    pub fn limits(&self) -> Limits {
-        self.workers.new.limits()
     }
 
     pub fn is_over(&self) -> bool {
@@ -150,7 +157,6 @@ impl<'d> Comparer<'d> {
             Phase::Given => !self.given.is_empty(),
             Phase::Concolic => !self.pending.is_empty(),
             Phase::Bounded => self.points.iter().any(Point::is_open),
-            Phase::Common => self.frontier.len() > 0,
             _ => false,
         }
     }
@@ -161,7 +167,7 @@ impl<'d> Comparer<'d> {
     }
 
     /// One turn of this kind.
-    pub fn step(&mut self, phase: Phase) -> Result<(), DivergeError> {
+    pub fn step(&mut self, phase: Phase) -> Result<(), SearchError> {
         match phase {
             Phase::Given => self.begin_next(),
             Phase::Concolic => self.take_turn(),
@@ -179,34 +185,45 @@ impl<'d> Comparer<'d> {
                     None => Ok(()),
                 }
             }
-            Phase::Common => match self.frontier.take() {
-                Some(Next {
-                    scenario,
-                    seed,
-                    generation,
-                }) => self.follow(scenario, &seed, generation),
-                None => Ok(()),
-            },
             _ => Ok(()),
         }
     }
 
-    /// Traces both versions on an input.
-    pub fn trace(&mut self, scenario: Scenario) -> Result<Pair, DivergeError> {
+    /// Traces both versions on an input, or the old one if the new one's trace is known.
+    pub fn trace(
+        &mut self,
+        scenario: Scenario,
+        known: Option<Arc<Traced>>,
+    ) -> Result<Pair, SearchError> {
+        let new = match known {
+            Some(new) => new,
+            None => {
+                let start = cpu::of_thread();
+                let (ran, new) = self.workers.new.trace(&scenario)?;
+                self.counts.runs += 1;
+                let one = cpu::of_thread() - start + ran.cpu;
+                self.counts.cost.one += one;
+                self.counts.cost.both += one;
+                let new = Arc::new(new);
+                if let Some(entry) = self.wanted {
+                    let scenario = with_objects(scenario.clone(), &new.trace);
+                    let path = (ran.end, Arc::new(scenario), Arc::clone(&new));
+                    self.traced.push((entry, path));
+                }
+                new
+            }
+        };
         let start = cpu::of_thread();
-        let (ran, new) = self.workers.new.trace(&scenario)?;
-        let between = cpu::of_thread();
-        let one = between - start + ran.cpu;
         let (ran, old) = self.workers.old.trace(&scenario)?;
-        self.counts.cost.one += one;
-        self.counts.cost.both += one + (cpu::of_thread() - between) + ran.cpu;
-        self.counts.runs += 2;
+        let old = Arc::new(old);
+        self.counts.cost.both += cpu::of_thread() - start + ran.cpu;
+        self.counts.runs += 1;
         if !old.trace.attached() || !new.trace.attached() {
             return Err(ExploreError::Untraced.into());
         }
         let scenario = with_objects(scenario, &old.trace);
         let scenario = with_objects(scenario, &new.trace);
-        let is_long = |run: &Traced| run.decisions.len() > MOST_DECISIONS;
+        let is_long = |run: &Arc<Traced>| run.decisions.len() > MOST_DECISIONS;
         self.counts.cut += u64::from(is_long(&old)) + u64::from(is_long(&new));
         Ok(Pair {
             scenario,
@@ -223,22 +240,49 @@ impl<'d> Comparer<'d> {
         (lockstep, walk)
     }
 
-    /// Traces both versions on an input and sees what it shows. `None` if its paths are known.
+    /// Sees what an input shows that was run natively before.
+    pub(super) fn meet_given(
+        &mut self,
+        given: &mut Given,
+    ) -> Result<Option<(Pair, Lockstep, Walk)>, SearchError> {
+        let traced = given.traced.take();
+        if let (None, Some(entry)) = (&traced, given.entry) {
+            self.wanted = Some(entry);
+        }
+        let pair = self.trace((*given.scenario).clone(), traced);
+        self.wanted = None;
+        let pair = pair?;
+        self.look_at(pair, &given.seed, Phase::Given, None, given.differs)
+    }
+
+    /// Runs an input natively, traces both versions on it and sees what it shows. `None` if its paths are known.
     pub fn meet(
         &mut self,
         scenario: Scenario,
         seed: &Arc<Scenario>,
         phase: Phase,
         asked: Option<Place>,
-    ) -> Result<Option<(Pair, Lockstep, Walk)>, DivergeError> {
+    ) -> Result<Option<(Pair, Lockstep, Walk)>, SearchError> {
         let (differs, hung) = self.observe(&scenario, seed);
         // A trace of what does not end would take its full time, twice.
         if hung {
             return Ok(None);
         }
-        let pair = self.trace(scenario)?;
+        let pair = self.trace(scenario, None)?;
+        self.look_at(pair, seed, phase, asked, differs)
+    }
+
+    /// What the paths of both versions come to. `None` if they are known.
+    fn look_at(
+        &mut self,
+        pair: Pair,
+        seed: &Arc<Scenario>,
+        phase: Phase,
+        asked: Option<Place>,
+        differs: bool,
+    ) -> Result<Option<(Pair, Lockstep, Walk)>, SearchError> {
         let Both { old, new } = &pair.runs;
-        let losses = [old, new].map(|run| loss_names(run, MOST_DECISIONS));
+        let losses = [old, new].map(|run| loss_names(run));
         let paths = (old.exact_path(), new.exact_path());
         for (name, count) in losses.into_iter().flatten() {
             *self.counts.losses.entry(name).or_default() += count;
@@ -252,10 +296,8 @@ impl<'d> Comparer<'d> {
         self.counts.left_out += walk.left_out as u64;
         let parted = walk.parting.map(|parting| parting.place);
         let place = parted.or(asked).or_else(|| lockstep.differing(&walk));
-        if phase != Phase::Common || walk.parting.is_some() || differs {
-            let parted = walk.parting.is_some();
-            self.judge(&pair.scenario, seed, differs, place, parted, phase)?;
-        }
+        let parted = walk.parting.is_some();
+        self.judge(&pair.scenario, seed, differs, place, parted, phase)?;
         if let Some(parting) = walk.parting {
             let origin = pair.scenario.clone();
             let point = Point::new(parting.place, Arc::clone(seed), origin, parting.decisions);
@@ -290,22 +332,26 @@ impl<'d> Comparer<'d> {
         place: Option<Place>,
         parted: bool,
         phase: Phase,
-    ) -> Result<(), DivergeError> {
+    ) -> Result<(), SearchError> {
         let origin = place.map(|place| self.versions.origin(&place));
         let verdict = judge(self.shared, self.moment, scenario, differs, origin)?;
-        self.met.push(Met {
-            scenario: scenario.clone(),
+        let scenario = Arc::new(scenario.clone());
+        self.judged.push(Judged {
+            entry: None,
+            input: Arc::clone(&scenario),
+            scenario,
             seed: Arc::clone(seed),
             verdict,
             place,
             parted,
             phase,
+            seen: None,
         });
         Ok(())
     }
 
     /// One turn of the second phase.
-    fn explore(&mut self, at: usize) -> Result<(), DivergeError> {
+    fn explore(&mut self, at: usize) -> Result<(), SearchError> {
         let before = self.counts.runs;
         let in_memory = self.points[at].bytes();
         self.recall(at)?;
@@ -325,6 +371,7 @@ impl<'d> Comparer<'d> {
                 continue;
             }
             let (_, traced) = self.workers.new.trace(&scenario)?;
+            let traced = Arc::new(traced);
             self.counts.runs += 1;
             let scenario = with_objects(scenario, &traced.trace);
             self.judge(&scenario, &seed, differs, Some(place), true, Phase::Bounded)?;
@@ -346,10 +393,10 @@ impl<'d> Comparer<'d> {
     }
 
     /// Brings what a point needs for its turn back into memory.
-    fn recall(&mut self, at: usize) -> Result<(), DivergeError> {
+    fn recall(&mut self, at: usize) -> Result<(), SearchError> {
         if !self.points[at].is_held() {
             let (origin, parted) = (Arc::clone(&self.points[at].origin), self.points[at].parted);
-            let pair = self.trace((*origin).clone())?;
+            let pair = self.trace((*origin).clone(), None)?;
             let lockstep = Lockstep::new(&pair, &self.versions, &mut self.components);
             self.points[at].hold(lockstep.held(parted, Version::Old));
             if self.points[at].absent() == Some(origin) {
@@ -359,14 +406,14 @@ impl<'d> Comparer<'d> {
         if let Some(scenario) = self.points[at].absent() {
             let (_, traced) = self.workers.new.trace(&scenario)?;
             self.counts.runs += 1;
-            self.points[at].recall(traced);
+            self.points[at].recall(Arc::new(traced));
         }
         Ok(())
     }
 
     /// Where the versions part on an input, or put out different values, if they do.
     pub fn locate(&mut self, scenario: &Scenario) -> Option<(Place, bool)> {
-        let pair = self.trace(scenario.clone()).ok()?;
+        let pair = self.trace(scenario.clone(), None).ok()?;
         let (lockstep, walk) = self.compare(&pair);
         match walk.parting {
             Some(parting) => Some((parting.place, true)),

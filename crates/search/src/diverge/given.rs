@@ -12,9 +12,10 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::comparer::Comparer;
-use super::interface::{DivergeError, Phase};
-use super::visits::MOST_DECISIONS;
-use super::walk::{Parting, Walk};
+use super::walk::Walk;
+use crate::core::corpus::EntryId;
+use crate::engine::SearchError;
+use crate::worker::Traced;
 use parallax_scenario::Scenario;
 
 /// Questions of one input that are asked in one turn.
@@ -24,13 +25,19 @@ const DEEPEST: u32 = 8;
 
 /// An input that is to be traced.
 #[derive(Debug)]
-pub(super) struct Given {
+pub(crate) struct Given {
     /// Which of those that were given; `None` for one that a source made.
     pub index: Option<usize>,
     pub scenario: Arc<Scenario>,
     /// What it was made from, and in how many steps.
     pub seed: Arc<Scenario>,
     pub generation: u32,
+    /// Its entry in the corpus, if it has one.
+    pub entry: Option<EntryId>,
+    /// Whether the versions were seen to differ.
+    pub differs: bool,
+    /// The new version's trace, if it is at hand.
+    pub traced: Option<Arc<Traced>>,
 }
 
 /// An input of which there is something left to ask.
@@ -47,11 +54,11 @@ pub(super) struct Pending {
 
 impl Comparer<'_> {
     /// Traces the next input; what there is to ask about it waits.
-    pub(super) fn begin_next(&mut self) -> Result<(), DivergeError> {
-        let Some(given) = self.given.pop_front() else {
+    pub(super) fn begin_next(&mut self) -> Result<(), SearchError> {
+        let Some(mut given) = self.given.pop_front() else {
             return Ok(());
         };
-        let met = self.meet((*given.scenario).clone(), &given.seed, Phase::Given, None);
+        let met = self.meet_given(&mut given);
         let walk = match (met, given.index) {
             (Ok(Some((_, _, walk))), _) => walk,
             (Ok(None), index) => {
@@ -87,21 +94,18 @@ impl Comparer<'_> {
     }
 
     /// One turn of the input that has waited longest.
-    pub(super) fn take_turn(&mut self) -> Result<(), DivergeError> {
+    pub(super) fn take_turn(&mut self) -> Result<(), SearchError> {
         let Some(mut pending) = self.pending.pop_front() else {
             return Ok(());
         };
         let seed = Arc::clone(&pending.given.seed);
         let generation = pending.given.generation;
-        let pair = self.trace((*pending.given.scenario).clone())?;
+        let pair = self.trace((*pending.given.scenario).clone(), None)?;
         let (lockstep, walk) = self.compare(&pair);
         let from = pending.cursor.min(walk.questions.len());
         let until = (from + TURN).min(walk.questions.len());
         let questions = &walk.questions[from..until];
         self.pursue(&pair, &lockstep, questions, generation, &seed)?;
-        if pending.cursor == 0 && !self.is_over() {
-            self.go_beyond(&pair, together(&walk), generation, &seed)?;
-        }
         pending.cursor = until;
         if until < walk.questions.len() {
             self.pending.push_back(pending);
@@ -130,39 +134,15 @@ impl Comparer<'_> {
                     scenario: Arc::new(scenario),
                     seed: Arc::clone(seed),
                     generation,
+                    entry: None,
+                    differs: false,
+                    traced: None,
                 },
                 cursor: 0,
                 places,
                 parts: false,
             });
         }
-    }
-
-    /// Runs an input on both versions, asks where they could part, and runs what comes of that. What else both could do together is
-    /// kept for later.
-    pub(super) fn follow(
-        &mut self,
-        scenario: Scenario,
-        seed: &Arc<Scenario>,
-        generation: u32,
-    ) -> Result<(), DivergeError> {
-        let met = self.meet(scenario, seed, Phase::Common, None)?;
-        let Some((pair, lockstep, walk)) = met else {
-            return Ok(());
-        };
-        self.pursue(&pair, &lockstep, &walk.questions, generation, seed)?;
-        if !self.is_over() {
-            self.go_beyond(&pair, together(&walk), generation, seed)?;
-        }
-        Ok(())
-    }
-}
-
-/// How many decisions of the new version are those of the old one, too, as far as they are looked at.
-fn together(walk: &Walk) -> usize {
-    match walk.parting {
-        Some(Parting { decisions, .. }) => decisions.new.min(MOST_DECISIONS),
-        None => MOST_DECISIONS,
     }
 }
 
@@ -205,6 +185,9 @@ mod tests {
                 seed: Arc::clone(&scenario),
                 scenario,
                 generation: 0,
+                entry: None,
+                differs: false,
+                traced: None,
             },
             cursor: 0,
             places: places.iter().copied().collect(),

@@ -1,6 +1,7 @@
 //! One input on both versions, with the expressions of both runs in one pool: questions are asked here.
 
 use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
 
 use parallax_expr::{Label, MemoryStore, Op, Store, build, value};
 use parallax_solver::{Answer, Constraint, Holds, Model, Path, Solver};
@@ -22,7 +23,7 @@ const MOST_CASES: usize = 64;
 #[derive(Debug)]
 pub struct Pair {
     pub scenario: Scenario,
-    pub runs: Both<Traced>,
+    pub runs: Both<Arc<Traced>>,
 }
 
 /// A pair, ready for questions.

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
-use super::interface::{Natives, Subjects};
 use super::walk::{Both, Version};
+use crate::engine::Natives;
+use crate::explore::Programs;
 use parallax_exec::compare::{Diff, Difference, Line, Window, compare};
 use parallax_exec::execute::{Later, Settings};
 use parallax_exec::finding::{Kind, Problem};
@@ -14,6 +15,14 @@ use parallax_exec::replay::{Build, ReplayError, Replayer, Seen, Subject};
 use parallax_exec::run::End;
 use parallax_exec::sanitizer::{self, Signature};
 use parallax_scenario::{Ending, Golden, Scenario};
+
+/// What is compared.
+#[derive(Clone, Debug)]
+pub struct Subjects {
+    pub programs: Both<Programs>,
+    /// A version that is known to be right: plain and checked.
+    pub golden: Option<(PathBuf, Option<PathBuf>)>,
+}
 
 /// What a difference between versions is, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,7 +97,7 @@ impl Shown {
 
 /// What a message says otherwise, whatever it quotes and however often it is said: the words of lines that differ, without those
 /// that both versions have.
-pub(super) fn words_of(diff: &Diff) -> String {
+pub(crate) fn words_of(diff: &Diff) -> String {
     let mut sides: [BTreeSet<String>; 2] = Default::default();
     for line in &diff.lines {
         let (side, bytes) = match line {
@@ -106,7 +115,7 @@ pub(super) fn words_of(diff: &Diff) -> String {
 }
 
 /// How versions end, in words. Statuses that programs compute are many, and are not told apart.
-pub(super) fn ends_of(one: &str, other: &str) -> String {
+pub(crate) fn ends_of(one: &str, other: &str) -> String {
     let plain = |end: &str| match end.strip_prefix("exit ").map(str::parse::<u8>) {
         Some(Ok(status)) if !matches!(status, 0..=2 | 124..) => "exit many".to_owned(),
         _ => end.to_owned(),
@@ -445,8 +454,11 @@ impl Courts {
     fn another(&self) -> Result<Court, ReplayError> {
         let nothing = Default::default();
         let (checked, golden) = self.checked.get().unwrap_or(&nothing);
+        // Where there is no old version, there is nothing to compare with.
+        let old = self.natives.old.as_ref().unwrap_or(&self.natives.new);
+        let old = old.clone();
         let versions = Both {
-            old: (self.natives.old.clone(), checked.old.clone()),
+            old: (old, checked.old.clone()),
             new: (self.natives.new.clone(), checked.new.clone()),
         };
         let plain = self.natives.golden.as_ref();

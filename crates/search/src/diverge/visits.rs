@@ -6,7 +6,8 @@ use parallax_expr::Label;
 use rustc_hash::FxHashMap;
 
 use super::correspond::Places;
-use crate::explore::frontier::mix;
+use crate::core::limits::Limit;
+use crate::core::random::mix;
 use crate::worker::Traced;
 use parallax_exec::sites::SiteMap;
 use parallax_trace::path::{Choice, Decision};
@@ -95,7 +96,7 @@ impl Exit {
 }
 
 /// Decisions of a run that are looked at: who goes round that often does nothing new.
-pub const MOST_DECISIONS: usize = 30_000;
+pub const MOST_DECISIONS: usize = Limit::Decisions.value() as usize;
 
 /// The visits of a run, in order.
 pub fn visits(traced: &Traced, sites: &SiteMap, places: &Places) -> Vec<Visit> {

@@ -4,19 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use parallax_abi::SiteId;
-use parallax_solver::{Config, Statistics};
+use parallax_solver::Config;
 
-use super::news::Moment;
 use super::shape::Shape;
+use crate::engine;
+use crate::goals::code::Moment;
 use crate::journal::JournalError;
-use parallax_exec::coverage::Coverage;
 use parallax_exec::execute::{ExecuteError, Settings};
-use parallax_exec::finding::Finding;
-use parallax_exec::run::{End, RunError};
+use parallax_exec::run::RunError;
 use parallax_exec::shared::SharedError;
 use parallax_exec::sites::SitesError;
-use parallax_scenario::Scenario;
 use parallax_trace::region::{Limits, RegionError, Symbolic};
 
 /// The program in its variants.
@@ -55,6 +52,10 @@ pub struct Options {
     pub keep_paths: bool,
     /// Memory for traces that may be needed again.
     pub trace_memory: u64,
+    /// Whether an input on which a single version does not end is an error.
+    pub hangs: bool,
+    /// Whether inputs of errors keep the lengths that they or the given inputs next to them have, instead of being made small.
+    pub keep_lengths: bool,
 }
 
 /// Why an exploration could not go on.
@@ -101,36 +102,6 @@ pub fn is_about_the_input(error: &ExecuteError) -> bool {
     )
 }
 
-/// Who watches.
-pub trait Observer {
-    /// After every round.
-    fn progress(&mut self, progress: &Progress);
-    /// A new error, confirmed.
-    fn finding(&mut self, finding: &Finding);
-    /// An input worth keeping.
-    fn test(&mut self, scenario: &Scenario);
-    /// Whether to end now.
-    fn stop(&self) -> bool;
-    /// What an earlier process had done is done again; up to here nothing was new.
-    fn caught_up(&mut self, _progress: &Progress) {}
-    /// A smaller input for an error that is known.
-    fn smaller(&mut self, _finding: &Finding) {}
-}
-
-/// How far it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Traced runs.
-    pub runs: u64,
-    pub paths: u64,
-    pub queries: u64,
-    /// Counters of blocks and branch sides that are not zero.
-    pub covered: u64,
-    pub findings: u64,
-    /// Ways that are not tried yet.
-    pub open: u64,
-}
-
 /// Why it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
@@ -144,81 +115,7 @@ pub enum Ended {
 /// What came out.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    pub ended: Ended,
-    pub progress: Progress,
-    pub seconds: f64,
-    pub coverage: Coverage,
+    pub search: engine::Summary,
     /// By source file: when something of it was last covered for the first time.
     pub latest: BTreeMap<String, Moment>,
-    pub findings: Vec<Finding>,
-    /// Function or instruction → how often labels were lost there.
-    pub losses: BTreeMap<String, u64>,
-    pub flips: Flips,
-    /// The first inputs that did not take the branch they were made for.
-    pub misses: Vec<Miss>,
-    pub solver: Statistics,
-    /// Runs of all builds.
-    pub executions: u64,
-    /// Tests that were kept.
-    pub tests: u64,
-    /// Errors of single runs that were not seen again on the plain or checked program.
-    pub unconfirmed: u64,
-    /// Errors that were seen there, but not each time: no findings either.
-    pub flaky: u64,
-    /// Traced runs that were stopped, by what they had too much of. Tracing itself takes memory, so that is no error.
-    pub limited: BTreeMap<Limit, u64>,
-}
-
-/// What a run had too much of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Limit {
-    Memory,
-    Processes,
-    Output,
-}
-
-impl Limit {
-    /// What an end says about limits.
-    pub(super) fn of(end: End) -> Option<Limit> {
-        match end {
-            End::OutOfMemory => Some(Limit::Memory),
-            End::TooManyProcesses => Some(Limit::Processes),
-            End::TooMuchOutput => Some(Limit::Output),
-            End::Exit(_) | End::Signal(_) | End::Timeout | End::Interrupted => None,
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Limit::Memory => "memory",
-            Limit::Processes => "processes",
-            Limit::Output => "output",
-        }
-    }
-}
-
-/// An input that did not take the branch it was made for.
-#[derive(Clone, Debug)]
-pub struct Miss {
-    /// The branch.
-    pub wanted: SiteId,
-    /// Where it left the path instead.
-    pub left_at: Option<SiteId>,
-    pub from: Scenario,
-    pub scenario: Scenario,
-    /// Where both runs lost track of the input: what can explain it.
-    pub losses: Vec<String>,
-}
-
-/// What became of the inputs that the solver made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flips {
-    /// Went where they should.
-    pub taken: u64,
-    pub missed: u64,
-    /// Of those that missed: made from a run that lost track of the input nowhere, so something is wrong.
-    pub unexplained: u64,
-    pub infeasible: u64,
-    pub undecided: u64,
-    pub rejected: u64,
 }

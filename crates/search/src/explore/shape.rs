@@ -173,7 +173,7 @@ fn fits(groups: &[ArgumentGroup], arguments: &[Bytes]) -> bool {
 }
 
 /// Whether a scenario is one that is made of a seed: longer, but not without end.
-pub fn is_near(seed: &Scenario, scenario: &Scenario) -> bool {
+fn is_near(seed: &Scenario, scenario: &Scenario) -> bool {
     const MORE_ARGUMENTS: usize = 4;
     let lengths = |seed: &[Bytes], now: &[Bytes]| {
         let length = |index: usize| seed.get(index).map_or(0, |bytes| bytes.len());

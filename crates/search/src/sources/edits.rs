@@ -64,8 +64,8 @@ const WORTH: i64 = 4;
 /// See the module's description.
 pub struct Edits {
     of: Of,
-    /// Entries that have not had a turn, up to this one.
-    next: EntryId,
+    /// Bases before this one have had a turn.
+    next: usize,
     active: VecDeque<Base>,
     tries: HashMap<u64, i64>,
 }
@@ -87,18 +87,16 @@ impl Edits {
 
     /// Brings entries in that have not had a turn.
     fn fill(&mut self, corpus: &Corpus, context: &Context<'_>) {
-        while self.active.len() < ACTIVE && self.next < corpus.entries.len() {
-            let entry = &corpus.entries[self.next];
+        while self.active.len() < ACTIVE && self.next < corpus.bases.len() {
+            let id = corpus.bases[self.next];
+            let entry = &corpus.entries[id];
             if entry.generation <= DEEPEST {
                 let edits = tiered(&entry.scenario, context.vocabulary).into_iter();
                 let edits: Vec<(i64, Edit)> = edits
                     .filter(|(_, edit)| self.of.is_about(edit))
                     .map(|(tier, edit)| (i64::from(tier) * TIER, edit))
                     .collect();
-                let base = Base {
-                    entry: self.next,
-                    edits,
-                };
+                let base = Base { entry: id, edits };
                 // What is new is changed next.
                 match entry.generation {
                     0 => self.active.push_back(base),
@@ -120,7 +118,7 @@ impl Source for Edits {
     }
 
     fn is_ready(&self, corpus: &Corpus) -> bool {
-        !self.active.is_empty() || self.next < corpus.entries.len()
+        !self.active.is_empty() || self.next < corpus.bases.len()
     }
 
     fn propose(

@@ -4,10 +4,12 @@
 //! judged by all of them, and what it showed comes back as [`Source::learn`]. One file per idea; what they share (the words of a
 //! program, the ways to spell an option) stands beside them.
 
+pub mod connections;
 pub mod edits;
 pub mod mutate;
 pub mod numbers;
 pub mod spelling;
+pub mod splice;
 pub mod tokens;
 pub mod variations;
 pub mod vocabulary;

@@ -9,7 +9,7 @@ use parallax_scenario::{Bytes, Component, Scenario};
 use super::{Context, Proposal, Source};
 use crate::core::corpus::{Corpus, Entry, EntryId};
 use crate::core::random::Random;
-use crate::question::contents;
+use crate::core::turn::contents;
 
 /// Changes on top of each other, as powers of two at most.
 const DEEPEST: usize = 4;
@@ -52,7 +52,7 @@ impl Source for Mutate {
     }
 
     fn is_ready(&self, corpus: &Corpus) -> bool {
-        !corpus.entries.is_empty()
+        !corpus.bases.is_empty()
     }
 
     fn propose(
@@ -90,9 +90,14 @@ fn chosen(corpus: &Corpus, random: &mut Random) -> EntryId {
         let used = f64::from(entry.turns + 1) / f64::from(entry.children + 1);
         used * (0.5 + entry.time.as_secs_f64() * 1e3)
     };
-    let picks = (0..TOURNAMENT).map(|_| random.below(corpus.entries.len()));
+    let picks = (0..TOURNAMENT).filter_map(|_| random.choose(&corpus.bases).copied());
     let best = picks.min_by(|a, b| rank(&corpus.entries[*a]).total_cmp(&rank(&corpus.entries[*b])));
     best.unwrap_or(0)
+}
+
+/// Any base.
+fn another<'c>(corpus: &'c Corpus, random: &mut Random) -> Option<&'c Entry> {
+    random.choose(&corpus.bases).map(|id| &corpus.entries[*id])
 }
 
 /// One change.
@@ -139,7 +144,7 @@ fn change_arguments(
 
 /// A part of another entry.
 fn cross(scenario: &mut Scenario, corpus: &Corpus, random: &mut Random) {
-    let Some(other) = random.choose(&corpus.entries) else {
+    let Some(other) = another(corpus, random) else {
         return;
     };
     let other = &other.scenario;
@@ -286,7 +291,7 @@ fn replace_number(bytes: &mut Bytes, random: &mut Random) {
 }
 
 fn other_argument(corpus: &Corpus, random: &mut Random) -> Option<Vec<u8>> {
-    let other = random.choose(&corpus.entries)?;
+    let other = another(corpus, random)?;
     random
         .choose(&other.scenario.argv)
         .map(|word| word.0.clone())
@@ -308,7 +313,7 @@ fn token(corpus: &Corpus, context: &Context<'_>, random: &mut Random) -> Option<
         2 => other_argument(corpus, random),
         _ => {
             // A piece of what another input reads.
-            let other = random.choose(&corpus.entries)?;
+            let other = another(corpus, random)?;
             let files = other.scenario.files.values();
             let texts: Vec<&Bytes> = files.chain([&other.scenario.stdin]).collect();
             let text = random.choose(&texts)?;
@@ -341,14 +346,18 @@ mod tests {
             scenario(&["-f2", "-d:"], "a:b:c\n"),
         ] {
             let scenario = Arc::new(one);
-            corpus.add(Entry {
+            let entry = Entry {
                 seed: Arc::clone(&scenario),
                 scenario,
+                parent: None,
                 generation: 0,
                 time: Duration::from_millis(1),
                 turns: 0,
+                differs: false,
+                is_traced: false,
                 children: 0,
-            });
+            };
+            corpus.add(entry, true);
         }
         corpus
     }

@@ -38,8 +38,8 @@ const SPECIAL: [&str; 14] = [
 /// Entries with other numbers.
 #[derive(Default)]
 pub struct Numbers {
-    /// Entries that have not had a turn, up to this one.
-    next: EntryId,
+    /// Bases before this one have had a turn.
+    next: usize,
     active: VecDeque<(EntryId, VecDeque<Scenario>)>,
 }
 
@@ -52,7 +52,7 @@ impl Source for Numbers {
     }
 
     fn is_ready(&self, corpus: &Corpus) -> bool {
-        !self.active.is_empty() || self.next < corpus.entries.len()
+        !self.active.is_empty() || self.next < corpus.bases.len()
     }
 
     fn propose(
@@ -62,10 +62,11 @@ impl Source for Numbers {
         _random: &mut Random,
         count: usize,
     ) -> Vec<Proposal> {
-        while self.active.len() < ACTIVE && self.next < corpus.entries.len() {
-            let made = variants(&corpus.entries[self.next].scenario);
+        while self.active.len() < ACTIVE && self.next < corpus.bases.len() {
+            let id = corpus.bases[self.next];
+            let made = variants(&corpus.entries[id].scenario);
             if !made.is_empty() {
-                self.active.push_back((self.next, made.into()));
+                self.active.push_back((id, made.into()));
             }
             self.next += 1;
         }

@@ -105,16 +105,7 @@ fn globals(rng: &mut Rng) -> (Vec<Var>, String) {
     let packed = *rng.pick(&["", "", "__attribute__((packed)) "]);
     let _ = writeln!(text, "static struct {packed}{{");
     for number in 0..rng.between(2, 7) {
-        let int = *rng.pick(&[
-            Int::U8,
-            Int::I8,
-            Int::U16,
-            Int::I16,
-            Int::U32,
-            Int::I32,
-            Int::U64,
-            Int::I64,
-        ]);
+        let int = *rng.pick(&Int::ALL[1..9]);
         let bits = rng.between(1, int.width());
         if rng.one_in(5) {
             let _ = writeln!(text, "    {} b{number};", int.name());

@@ -13,8 +13,11 @@ use serde_json::{Value, json};
 
 use super::Bench;
 
-/// Command lines of `cut`, each with its standard input.
-const CUT: [(&[&str], &str); 12] = [
+/// A command line and its standard input.
+pub(super) type Seed = (&'static [&'static str], &'static str);
+
+/// Command lines of `cut`.
+pub(super) const CUT: [Seed; 12] = [
     (&["-d:", "-f1,3-"], "a:b:c\n"),
     (&["-d:", "-f4"], "a:b:c\n"),
     (&["-c4"], "123\n1"),
@@ -29,6 +32,18 @@ const CUT: [(&[&str], &str); 12] = [
     (&["-b1234567890-"], "abc\n"),
 ];
 
+/// Command lines of `expr`.
+pub(super) const EXPR: [Seed; 8] = [
+    (&["12", "+", "30", "*", "2"], ""),
+    (&["5", "-", "9"], ""),
+    (&["(", "100", "/", "7", ")", "%", "4"], ""),
+    (&["3", "<", "4", "&", "b", "=", "c"], ""),
+    (&["abcde", ":", "ab\\(.*\\)e"], ""),
+    (&["substr", "abcdefg", "2", "3"], ""),
+    (&["index", "abcdef", "dc"], ""),
+    (&["length", "abc", "|", "0"], ""),
+];
+
 /// Conditions of the program with many divergences; each parts the versions in two ways, and so do all that come after it.
 const CONDITIONS: usize = 200;
 /// Conditions in one function.
@@ -40,18 +55,13 @@ impl Bench<'_> {
     pub(super) fn diverging(&self, text: &mut String) -> Result<()> {
         text.push_str("\n### Comparing two versions\n\n");
         let folder = self.scratch.path().join("diverge");
-        fs::create_dir_all(folder.join("seeds"))?;
         self.side_by_side(&folder, text)?;
         self.many_divergences(&folder, text)
     }
 
     /// The same program twice: nothing is asked, so that only tracing and comparing are there to be measured.
     fn side_by_side(&self, folder: &Path, text: &mut String) -> Result<()> {
-        for (number, (arguments, stdin)) in CUT.iter().enumerate() {
-            let scenario = json!({"argv": arguments, "stdin": stdin});
-            let name = format!("seeds/{number:02}.json");
-            fs::write(folder.join(name), scenario.to_string())?;
-        }
+        write_seeds(&folder.join("seeds"), &CUT)?;
         let cut = self.place.program("cut");
         let mut ratios = Vec::new();
         for _ in 0..self.repeat {
@@ -74,11 +84,10 @@ impl Bench<'_> {
             let both = seconds("comparing_seconds").context("no time of comparing")?;
             ratios.push(both / one.max(1e-6));
         }
-        ratios.sort_by(f64::total_cmp);
         let _ = writeln!(
             text,
             "* tracing both versions of `cut` and bringing them side by side, against tracing one: {:.2}× CPU time (aim: 2.5)",
-            ratios[ratios.len() / 2]
+            super::median(ratios)
         );
         Ok(())
     }
@@ -138,6 +147,19 @@ impl Bench<'_> {
         );
         Ok(())
     }
+}
+
+/// Writes command lines as scenarios.
+pub(super) fn write_seeds(folder: &Path, seeds: &[Seed]) -> Result<()> {
+    fs::create_dir_all(folder)?;
+    for (number, (arguments, stdin)) in seeds.iter().enumerate() {
+        let scenario = json!({"argv": arguments, "stdin": stdin});
+        fs::write(
+            folder.join(format!("{number:02}.json")),
+            scenario.to_string(),
+        )?;
+    }
+    Ok(())
 }
 
 /// The report, and the most memory that the comparing process had at a time.

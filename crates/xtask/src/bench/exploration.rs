@@ -164,7 +164,7 @@ fn shares(statistics: &Statistics) -> String {
 }
 
 /// Of this process, which does nothing else.
-fn processor_time() -> Duration {
+pub(super) fn processor_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -22,6 +22,8 @@ const CASES: [(&str, &str, &[&str]); 6] = [
 ];
 /// Traced runs of each search, the same for both: seconds would depend on the machine.
 const RUNS: &str = "1500";
+/// What the graph has no part in.
+const SOURCES: &str = "words,world,data,numbers,splice,mutate";
 /// Chance decides now and then, so some of its seeds.
 const SEEDS: [&str; 3] = ["0", "1", "2"];
 
@@ -88,7 +90,7 @@ impl Bench<'_> {
         let mut command = Command::new(self.place.parallax());
         command
             .args(["interact", "old/prog", "new/prog", "--json"])
-            .args(["--runs", RUNS, "--seed", seed])
+            .args(["--runs", RUNS, "--seed", seed, "--without", SOURCES])
             .args(isolated.then_some("--isolated"))
             .args(words)
             .current_dir(folder);

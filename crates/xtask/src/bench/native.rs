@@ -4,12 +4,10 @@
 //! AFL++ tells its rate by the clock, so ours by the clock is there as well. Inputs differ from run to run.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use parallax_exec::coverage::CoverageRegion;
 use parallax_exec::execute::{Executor, RunOptions, Settings};
 use parallax_exec::run::End;
@@ -17,13 +15,13 @@ use parallax_exec::sanitizer;
 use parallax_scenario::Scenario;
 
 use super::Bench;
-use crate::coreutils::{processors, step};
+use super::afl::{self, Fuzzing};
 use crate::cpu;
 
 /// Runs of each kind.
 const RUNS: u32 = 3000;
 /// Seconds that AFL++ gets.
-const AFL_SECONDS: &str = "10";
+const AFL_SECONDS: u32 = 10;
 const CUT: &[&str] = &["-c3-5,6-", "file"];
 
 /// How a program was built, and how it is told apart from others.
@@ -79,78 +77,21 @@ impl Bench<'_> {
 
     /// Runs a second of AFL++ on a program that it has instrumented; nothing if it is not installed.
     fn afl(&self, program: &str) -> Result<Option<f64>> {
-        let is_there = |name: &str| {
-            let mut command = Command::new(name);
-            let command = command.arg("--version").stdout(Stdio::null());
-            command.stderr(Stdio::null()).status().is_ok()
-        };
-        if !is_there("afl-fuzz") || !is_there("afl-clang-fast") {
+        if !afl::is_installed() {
             return Ok(None);
         }
-        let path = self.afl_build(program)?;
-        let folder = self.scratch.path().join(format!("afl-{program}"));
-        let (seeds, found) = (folder.join("in"), folder.join("out"));
-        fs::create_dir_all(&seeds)?;
-        fs::write(seeds.join("seed"), "1 some text in a line\nanother\n")?;
-        let mut command = Command::new("afl-fuzz");
-        command
-            .args(["-V", AFL_SECONDS, "-i"])
-            .arg(&seeds)
-            .arg("-o")
-            .arg(&found)
-            .arg("--")
-            .arg(path);
-        match program {
-            "cut" => command.args([CUT[0], "@@"]),
-            _ => command.args(["12", "+", "30"]),
+        let fuzzing = Fuzzing {
+            program: &self.afl_build(program)?,
+            arguments: match program {
+                "cut" => &[CUT[0], "@@"],
+                _ => &["12", "+", "30"],
+            },
+            preload: None,
+            seeds: vec![b"1 some text in a line\nanother\n".to_vec()],
+            seconds: AFL_SECONDS,
         };
-        for setting in [
-            "AFL_NO_UI",
-            "AFL_SKIP_CPUFREQ",
-            "AFL_NO_AFFINITY",
-            "AFL_I_DONT_CARE_ABOUT_MISSING_CRASHES",
-        ] {
-            command.env(setting, "1");
-        }
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        step(&mut command, "afl-fuzz")?;
-        let stats = fs::read_to_string(found.join("default/fuzzer_stats"))?;
-        let rate = stats.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            (name.trim() == "execs_per_sec").then(|| value.trim().parse().ok())?
-        });
-        rate.context("AFL++ tells no rate").map(Some)
-    }
-
-    /// The program, instrumented by AFL++ as by coverage counters of clang's.
-    fn afl_build(&self, program: &str) -> Result<PathBuf> {
-        let build = self.place.folder("afl")?;
-        let log = fs::File::create(build.join("log"))?;
-        let run = |mut command: Command, what: &str| {
-            command
-                .env("AFL_CC", "clang-19")
-                .env("AFL_LLVM_INSTRUMENT", "LLVM-NATIVE")
-                .env("AFL_QUIET", "1")
-                .current_dir(&build)
-                .stdout(log.try_clone()?)
-                .stderr(log.try_clone()?);
-            step(&mut command, what)
-        };
-        let source = self.place.build_tree().with_file_name("source");
-        if !build.join("Makefile").exists() {
-            let mut configure = self.place.command(source.join("configure"));
-            configure
-                .args(["--with-openssl=no", "--without-libgmp"])
-                .env("CC", "afl-clang-fast");
-            run(configure, "configure for AFL++")?;
-        }
-        let made = build.join("src").join(program);
-        if !made.exists() {
-            let mut make = self.place.command("make");
-            make.args(["SUBDIRS=.", &format!("-j{}", processors())]);
-            run(make, "make for AFL++")?;
-        }
-        Ok(made)
+        let fuzzed = afl::fuzz(&self.scratch.path().join("afl"), &fuzzing)?;
+        Ok(Some(fuzzed.per_second))
     }
 }
 

@@ -42,7 +42,7 @@ pub fn report(
     for (name, count) in of_targets.chain(of_comparing) {
         *losses.entry(name).or_default() += count;
     }
-    let sum = |of: fn(&parallax_search::diverge::Summary) -> u64| -> u64 {
+    let sum = |of: fn(&parallax_search::engine::Summary) -> u64| -> u64 {
         compared.clone().map(|done| of(&done.summary)).sum()
     };
     Ok(PatchReport {
@@ -59,8 +59,9 @@ pub fn report(
         promise: promise(pair)?,
         stale,
         stats: Stats {
-            paths: sum(|one| one.paths) + entries.clone().map(|entry| entry.paths).sum::<u64>(),
-            queries: sum(|one| one.queries) + entries.map(|entry| entry.queries).sum::<u64>(),
+            paths: sum(|one| one.pairs) + entries.clone().map(|entry| entry.paths).sum::<u64>(),
+            queries: sum(|one| one.solver.queries)
+                + entries.map(|entry| entry.queries).sum::<u64>(),
             ..Stats::default()
         },
         ..PatchReport::default()

@@ -5,8 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use parallax_scenario::shell_quoted;
-use parallax_scenario::{Bytes, Scenario, klee, ktest};
+use parallax_scenario::{Bytes, Scenario, klee, ktest, shell_word};
 use parallax_store::{Filter, Kept, Store};
 
 use crate::console;
@@ -125,12 +124,12 @@ impl Writer<'_> {
         let next = self.queues.len();
         let key = (recorded.program.clone(), words);
         let name = file_name(&recorded.program);
-        let mut command = shell_quoted(&recorded.program);
+        let mut command = shell_word(&recorded.program);
         for word in &key.1 {
-            command.push(b' ');
-            command.extend(shell_quoted(word));
+            command.push(' ');
+            command.push_str(&shell_word(word));
         }
-        command.push(b'\n');
+        command.push('\n');
         let (queue, count) = self.queues.entry(key).or_insert((next, 0));
         let directory = self.directory.join(format!("{name}-{queue:03}"));
         fs::create_dir_all(directory.join("queue"))?;

@@ -3,21 +3,21 @@
 use parallax_search::amplify::{Checks, Place};
 use serde_json::{Value, json};
 
-use super::{AmplifyReport, Shown, quantile};
+use super::{AmplifyReport, Shown};
 use crate::results::document::{self, Document};
+use crate::results::search::limits;
 
 pub fn render(report: &AmplifyReport) -> String {
-    let summary = report.summary;
     let each = || report.programs.iter();
     let undecided: Vec<Value> = each()
         .flat_map(|shown| {
-            let places = shown.result.undecided.iter();
+            let places = shown.result.record.undecided.iter();
             places.map(|(at, number)| counted(shown, at, *number))
         })
         .collect();
     let divergences: Vec<Value> = each()
         .flat_map(|shown| {
-            let points = shown.result.divergences.iter();
+            let points = shown.result.record.divergences.iter();
             points.map(|at| {
                 json!({
                     "distance": at.distance,
@@ -44,25 +44,25 @@ pub fn render(report: &AmplifyReport) -> String {
     let solver = report.solver();
     Document {
         command: "amplify",
-        runs: summary.progress.runs,
-        paths: summary.progress.paths,
-        queries: solver.queries,
-        seconds: summary.seconds,
+        runs: report.sum(|result| result.runs),
+        paths: report.sum(|result| result.paths),
+        queries: report.sum(|result| result.queries),
+        seconds: report.seconds(),
         losses: report.losses(),
         findings: findings.collect(),
         targets: Vec::new(),
         statistics: json!({
-            "ended": format!("{:?}", summary.ended).to_lowercase(),
-            "distance": summary.progress.distance,
+            "ended": format!("{:?}", report.ended).to_lowercase(),
+            "distance": report.distance(),
             "tests": {"given": report.given(), "run": report.tests()},
             "risks": risks.collect::<Vec<_>>(),
-            "sensitive_sites": report.sum(|result| result.sites.len() as u64),
-            "concrete_sites": report.sum(|result| result.concrete_sites),
+            "sensitive_sites": report.sum(|result| result.record.sites.len() as u64),
+            "concrete_sites": report.sum(|result| result.record.concrete_sites),
             "checks": checks(report.checks(), each().map(Shown::checked_lines).sum()),
             "undecided": undecided,
             "divergences": divergences,
             "programs": each().map(program).collect::<Vec<_>>(),
-            "overhead": report.overhead(),
+            "limits": limits(&report.limits()),
             "missed": report.sum(|result| result.missed),
             "executions": report.sum(|result| result.executions),
             "flaky": report.sum(|result| result.flaky),
@@ -99,7 +99,7 @@ fn checks(checks: Checks, lines: usize) -> Value {
 /// What was done for one program.
 fn program(shown: &Shown) -> Value {
     let result = shown.result;
-    let unconfirmed = result.unconfirmed.iter();
+    let unconfirmed = result.record.unconfirmed.iter();
     let unconfirmed = unconfirmed.map(|(at, number)| counted(shown, at, *number));
     let unusable = result.unusable.iter().map(|(seed, reason)| {
         let name = &shown.target.seeds[*seed].name;
@@ -107,24 +107,20 @@ fn program(shown: &Shown) -> Value {
     });
     json!({
         "program": shown.target.name,
-        "tests": {"given": result.given, "run": result.order.len()},
-        "order": result.order,
-        "runs": result.progress.runs,
-        "paths": result.progress.paths,
+        "tests": {"given": result.given, "run": result.record.order.len()},
+        "order": result.record.order,
+        "runs": result.runs,
+        "paths": result.paths,
         "executions": result.executions,
-        "queries": result.solver.queries,
+        "queries": result.queries,
         "solver_seconds": result.solver.time().as_secs_f64(),
-        "sensitive_sites": result.sites.len(),
-        "concrete_sites": result.concrete_sites,
-        "checks": checks(result.checks, shown.checked_lines()),
+        "sensitive_sites": result.record.sites.len(),
+        "concrete_sites": result.record.concrete_sites,
+        "checks": checks(result.record.checks, shown.checked_lines()),
         "unconfirmed": unconfirmed.collect::<Vec<_>>(),
         "unusable": unusable.collect::<Vec<_>>(),
-        "hanging": result.hanging,
-        "overhead": {
-            "median": quantile(result.overheads.clone(), 0.5),
-            "most": quantile(result.overheads.clone(), 0.9),
-        },
-        "is_traced": !result.is_untraced,
-        "findings": result.findings.len(),
+        "hanging": result.record.hanging,
+        "is_traced": result.ended.is_some(),
+        "findings": result.record.findings.len(),
     })
 }

@@ -10,7 +10,9 @@ use std::path::{Path, PathBuf};
 use parallax_abi::SiteId;
 use parallax_exec::sites::SiteMap;
 use parallax_search::amplify::sample::{miss_probability, share};
-use parallax_search::amplify::{Amplification, Amplified, Checks, Summary, Target};
+use parallax_search::amplify::{Amplification, Amplified, Checks, Target};
+use parallax_search::core::limits::Limits;
+use parallax_search::engine::Ended;
 use parallax_solver::Statistics;
 
 use super::search::ranked;
@@ -20,7 +22,7 @@ pub use text::render as render_text;
 
 /// Everything that is reported.
 pub struct AmplifyReport<'a> {
-    pub summary: &'a Summary,
+    pub ended: Ended,
     pub programs: Vec<Shown<'a>>,
     /// Columns of text.
     pub width: usize,
@@ -43,7 +45,12 @@ const SHARES: [usize; 3] = [6, 10, 30];
 impl Shown<'_> {
     /// Lines at which checks were made.
     fn checked_lines(&self) -> usize {
-        let checked = self.result.sites.iter().filter(|(_, count)| **count > 0);
+        let checked = self
+            .result
+            .record
+            .sites
+            .iter()
+            .filter(|(_, count)| **count > 0);
         let lines: BTreeSet<(String, u32)> = checked
             .filter_map(|(place, _)| self.place(place.site))
             .collect();
@@ -72,7 +79,7 @@ impl AmplifyReport<'_> {
     fn checks(&self) -> Checks {
         let mut checks = Checks::default();
         for shown in &self.programs {
-            checks.add(shown.result.checks);
+            checks.add(shown.result.record.checks);
         }
         checks
     }
@@ -89,23 +96,34 @@ impl AmplifyReport<'_> {
     fn findings(&self) -> impl Iterator<Item = (&Shown<'_>, &Amplified)> {
         let each = self.programs.iter();
         each.flat_map(|shown| {
-            shown
-                .result
-                .findings
-                .iter()
-                .map(move |found| (shown, found))
+            let found = shown.result.record.findings.iter();
+            found.map(move |found| (shown, found))
         })
     }
 
-    /// The median of what the tests' own paths cost, as a multiple of a plain run.
-    fn overhead(&self) -> Option<f64> {
+    /// The largest distance that was explored.
+    fn distance(&self) -> usize {
         let each = self.programs.iter();
-        let all = each.flat_map(|shown| shown.result.overheads.iter().copied());
-        quantile(all.collect(), 0.5)
+        each.map(|shown| shown.result.record.distance)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn seconds(&self) -> f64 {
+        self.programs.iter().map(|shown| shown.result.seconds).sum()
+    }
+
+    /// Which limits were hit.
+    fn limits(&self) -> Limits {
+        let mut limits = Limits::default();
+        for shown in &self.programs {
+            limits.absorb(&shown.result.limits);
+        }
+        limits
     }
 
     fn tests(&self) -> u64 {
-        self.sum(|result| result.order.len() as u64)
+        self.sum(|result| result.record.order.len() as u64)
     }
 
     fn given(&self) -> u64 {
@@ -132,11 +150,4 @@ impl AmplifyReport<'_> {
         }
         ranked(&sum)
     }
-}
-
-/// The value that this share of all is at most.
-fn quantile(mut values: Vec<f64>, share: f64) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let last = values.len().checked_sub(1)?;
-    values.get((last as f64 * share).round() as usize).copied()
 }

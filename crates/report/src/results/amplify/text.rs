@@ -39,15 +39,14 @@ pub fn render(report: &AmplifyReport) -> String {
 }
 
 fn describe(report: &AmplifyReport, sheet: &mut Sheet) {
-    let summary = report.summary;
     let amplified = format!(
         "{} up to distance {}: {} in {} of {:.1} s; {}",
         counted(report.tests(), "test"),
-        summary.progress.distance,
-        counted(summary.progress.paths, "path"),
-        counted(summary.progress.runs, "run"),
-        summary.seconds,
-        ended(summary.ended, "everything asked for was tried"),
+        report.distance(),
+        counted(report.sum(|result| result.paths), "path"),
+        counted(report.sum(|result| result.runs), "run"),
+        report.seconds(),
+        ended(report.ended, "everything asked for was tried"),
     );
     sheet.row("amplified", &amplified);
     for (percent, risk) in report.risks() {
@@ -67,7 +66,7 @@ fn describe(report: &AmplifyReport, sheet: &mut Sheet) {
         let note = format!("{} could not be run: {reason}", counted(unusable, "test"));
         sheet.row("", &Palette.warn(&note));
     }
-    let hanging = report.sum(|result| result.hanging);
+    let hanging = report.sum(|result| result.record.hanging);
     if hanging > 0 {
         let tests = counted(hanging, "test");
         let note = format!(
@@ -76,15 +75,18 @@ fn describe(report: &AmplifyReport, sheet: &mut Sheet) {
         sheet.row("", &Palette.warn(&note));
     }
     for shown in &report.programs {
-        if shown.result.is_untraced {
+        if shown.result.ended.is_none() {
             let note = format!("{} left no trace", shown.path.display());
             sheet.row("", &Palette.warn(&note));
         }
     }
     let sensitive = format!(
         "{} on input, {} at addresses that were concrete",
-        counted(report.sum(|result| result.sites.len() as u64), "operation"),
-        show_count(report.sum(|result| result.concrete_sites)),
+        counted(
+            report.sum(|result| result.record.sites.len() as u64),
+            "operation"
+        ),
+        show_count(report.sum(|result| result.record.concrete_sites)),
     );
     sheet.row("sensitive", &sensitive);
     let checks = report.checks();
@@ -101,22 +103,16 @@ fn describe(report: &AmplifyReport, sheet: &mut Sheet) {
     sheet.row("checks", &made);
     if checks.skipped > 0 {
         let skipped = counted(checks.skipped, "check");
-        let note = format!("{skipped} left out: the same place too often, or no time");
+        let note = format!("{skipped} left out: the failure is known, or no time");
         sheet.row("", &Palette.warn(&note));
     }
     for note in undecided(report) {
         sheet.row("", &note);
     }
     let solver = report.solver();
-    let queries = counted(solver.queries, "query/queries");
+    let queries = counted(report.sum(|result| result.queries), "query/queries");
     let solved = format!("{queries} in {:.1} s", solver.time().as_secs_f64());
     sheet.row("solver", &solved);
-    if let Some(overhead) = report.overhead() {
-        let cost = format!(
-            "a test's own path takes {overhead:.0} times the CPU time of its plain run (median)"
-        );
-        sheet.row("cost", &cost);
-    }
     let flaky = report.sum(|result| result.flaky);
     if flaky > 0 {
         let suspicions = counted(flaky, "error");
@@ -126,13 +122,21 @@ fn describe(report: &AmplifyReport, sheet: &mut Sheet) {
         );
     }
     sheet.losses(&report.losses());
+    sheet.limits(&report.limits());
 }
 
 /// The places at which most checks were not decided.
 fn undecided(report: &AmplifyReport) -> Vec<String> {
     let each = report.programs.iter();
     let mut places: Vec<_> = each
-        .flat_map(|shown| shown.result.undecided.iter().map(move |at| (shown, at)))
+        .flat_map(|shown| {
+            shown
+                .result
+                .record
+                .undecided
+                .iter()
+                .map(move |at| (shown, at))
+        })
         .collect();
     places.sort_by_key(|(_, (_, count))| std::cmp::Reverse(**count));
     let shown = places.iter().take(LISTED).map(|(shown, (at, count))| {
@@ -151,18 +155,18 @@ fn undecided(report: &AmplifyReport) -> Vec<String> {
 fn programs(report: &AmplifyReport) -> String {
     let rows = report.programs.iter().map(|shown| {
         let result = shown.result;
-        let checks = result.checks;
+        let checks = result.record.checks;
         let mut row = vec![shown.target.name.clone()];
         let numbers = [
-            result.order.len() as u64,
-            result.sites.len() as u64,
+            result.record.order.len() as u64,
+            result.record.sites.len() as u64,
             checks.made,
             shown.checked_lines() as u64,
             checks.safe,
             checks.confirmed,
             checks.unconfirmed,
             checks.undecided,
-            result.findings.len() as u64,
+            result.record.findings.len() as u64,
         ];
         row.extend(numbers.map(show_count));
         row

@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use parallax_exec::sites::SiteMap;
-use parallax_scenario::Scenario;
-use parallax_search::cover::map::Target;
-use parallax_search::cover::{Obstacle, Step, Summary, Verdict};
+use parallax_search::core::guide::Target;
+use parallax_search::cover::{Obstacle, Outcome, Step, Summary, Verdict};
 use serde_json::{Value, json};
 
 use super::document::{self, Document};
@@ -24,13 +23,20 @@ use crate::words::{counted, shorten};
 pub struct CoverReport<'a> {
     /// As the user named it.
     pub program: &'a Path,
-    pub results: &'a [(Target, Summary)],
-    pub seeds: &'a [Scenario],
+    pub targets: &'a [Target],
+    pub summary: &'a Summary,
     pub sites: &'a SiteMap,
     /// Where inputs are kept.
     pub directory: &'a Path,
     /// Columns of text.
     pub width: usize,
+}
+
+impl CoverReport<'_> {
+    /// What became of each target.
+    fn results(&self) -> impl ExactSizeIterator<Item = (&Target, &Outcome)> {
+        self.targets.iter().zip(&self.summary.outcomes)
+    }
 }
 
 fn status(verdict: &Verdict) -> &'static str {
@@ -97,9 +103,9 @@ fn condition(places: &mut Places<'_>, step: &Step) -> Option<String> {
 pub fn render_json(report: &CoverReport) -> String {
     let mut places = Places::new(report.sites);
     let mut targets: Vec<Value> = Vec::new();
-    for (target, summary) in report.results {
+    for (target, outcome) in report.results() {
         let mut steps: Vec<Value> = Vec::new();
-        let scenario = match &summary.verdict {
+        let scenario = match &outcome.verdict {
             Verdict::Covered {
                 scenario,
                 steps: made,
@@ -114,7 +120,7 @@ pub fn render_json(report: &CoverReport) -> String {
                 }
                 Some(scenario)
             }
-            Verdict::Suite(seed) => report.seeds.get(*seed),
+            Verdict::Suite(scenario) => Some(scenario),
             Verdict::Infeasible(Some(obstacle)) | Verdict::Blocked(Some(obstacle)) => {
                 Some(&obstacle.scenario)
             }
@@ -124,37 +130,28 @@ pub fn render_json(report: &CoverReport) -> String {
             "file": target.file,
             "line": target.line,
             "function": target.function,
-            "status": status(&summary.verdict),
+            "status": status(&outcome.verdict),
             "scenario": scenario,
             "steps": steps,
-            "why": why(&mut places, &summary.verdict),
-            "runs": summary.runs,
-            "seconds": summary.time.as_secs_f64(),
+            "why": why(&mut places, &outcome.verdict),
+            "runs": outcome.runs,
+            "seconds": outcome.time.as_secs_f64(),
         }));
     }
-    let mut losses: BTreeMap<String, u64> = BTreeMap::new();
-    for (name, count) in report
-        .results
-        .iter()
-        .flat_map(|(_, summary)| &summary.losses)
-    {
-        *losses.entry(name.clone()).or_default() += count;
-    }
-    let sum = |of: fn(&Summary) -> u64| report.results.iter().map(|(_, one)| of(one)).sum::<u64>();
-    let seconds = report.results.iter().map(|(_, one)| one.time.as_secs_f64());
-    let findings = report.results.iter().flat_map(|(_, one)| &one.findings);
+    let search = &report.summary.search;
+    let findings = search.findings.iter();
     Document {
         command: "cover",
-        runs: sum(|one| one.runs),
-        paths: sum(|one| one.paths),
-        queries: sum(|one| one.queries),
-        seconds: seconds.sum(),
-        losses: ranked(&losses),
+        runs: search.progress.runs,
+        paths: search.progress.paths,
+        queries: search.progress.queries,
+        seconds: search.time.as_secs_f64(),
+        losses: ranked(&search.losses),
         findings: findings
             .map(|finding| document::finding(finding, None, None))
             .collect(),
         targets,
-        statistics: json!({"executions": sum(|one| one.executions)}),
+        statistics: json!({"executions": search.executions}),
     }
     .render()
 }
@@ -163,29 +160,29 @@ pub fn render_text(report: &CoverReport) -> String {
     let mut places = Places::new(report.sites);
     let mut text = String::new();
     let program = report.program.display().to_string();
-    let results = report.results.iter();
-    let reached = results.filter(|(_, summary)| summary.verdict.is_reached());
-    let (reached, all) = (reached.count(), report.results.len());
+    let reached = report.results();
+    let reached = reached.filter(|(_, outcome)| outcome.verdict.is_reached());
+    let (reached, all) = (reached.count(), report.targets.len());
     let verdict = format!("{reached} of {} reached", counted(all as u64, "line"));
     let verdict = match reached == all {
         true => Palette.good(&verdict),
         false => Palette.warn(&verdict),
     };
     let _ = writeln!(text, "{}: {verdict}", Palette.heading(&program));
-    for (target, summary) in report.results {
+    for (target, outcome) in report.results() {
         let place = Palette.place(&format!("{}:{}", target.file, target.line));
         let effort = Palette.dim(&format!(
             "{} in {:.1} s",
-            counted(summary.runs, "run"),
-            summary.time.as_secs_f64()
+            counted(outcome.runs, "run"),
+            outcome.time.as_secs_f64()
         ));
-        let state = match status(&summary.verdict) {
+        let state = match status(&outcome.verdict) {
             "suite" => Palette.good("reached by what was given"),
             "covered" => Palette.good("reached"),
             other => Palette.warn(other),
         };
         let _ = writeln!(text, "\n{place}  {state}  {effort}");
-        if let Verdict::Covered { scenario, steps } = &summary.verdict {
+        if let Verdict::Covered { scenario, steps } = &outcome.verdict {
             let _ = writeln!(text, "  {}", command_line(&program, scenario));
             for (name, bytes) in inputs(scenario) {
                 let _ = writeln!(
@@ -206,31 +203,25 @@ pub fn render_text(report: &CoverReport) -> String {
                 );
             }
         }
-        if let Some(why) = why(&mut places, &summary.verdict) {
+        if let Some(why) = why(&mut places, &outcome.verdict) {
             let _ = writeln!(text, "  {why}");
         }
-        for finding in &summary.findings {
-            let found = finding::section(report.program, &BTreeMap::new(), finding);
-            let _ = writeln!(
-                text,
-                "  {} {}",
-                Palette.warn("error on the way:"),
-                found.trim_end()
-            );
-        }
-        let losses = ranked(&summary.losses);
-        if !summary.verdict.is_reached() && !losses.is_empty() {
-            let shown = losses.iter().take(LISTED);
-            let names: Vec<&str> = shown.map(|(name, _)| name.as_str()).collect();
-            let _ = writeln!(
-                text,
-                "  track of the input was lost in {}",
-                names.join(", ")
-            );
-        }
     }
-    let is_new = |(_, one): &(Target, Summary)| matches!(one.verdict, Verdict::Covered { .. });
-    if report.results.iter().any(is_new) {
+    let search = &report.summary.search;
+    for finding in &search.findings {
+        let found = finding::section(report.program, &BTreeMap::new(), finding);
+        let mark = Palette.warn("error on the way:");
+        let _ = writeln!(text, "\n{mark} {}", found.trim_end());
+    }
+    let losses = ranked(&search.losses);
+    if reached < all && !losses.is_empty() {
+        let shown = losses.iter().take(LISTED);
+        let names: Vec<&str> = shown.map(|(name, _)| name.as_str()).collect();
+        let names = names.join(", ");
+        let _ = writeln!(text, "\ntrack of the input was lost in {names}");
+    }
+    let mut outcomes = report.summary.outcomes.iter();
+    if outcomes.any(|one| matches!(one.verdict, Verdict::Covered { .. })) {
         let _ = writeln!(text, "\ninputs are kept in {}", report.directory.display());
     }
     text

@@ -1,13 +1,13 @@
 //! The comparison as the document that all commands print.
 
-use parallax_search::diverge::Summary;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::walk::{Place, Version};
+use parallax_search::engine::{Phase, Summary};
 use serde_json::{Value, json};
 
 use super::{DivergeReport, PlacesOfBoth, message};
 use crate::results::document::Document;
-use crate::results::search::ranked;
+use crate::results::search::{limits, ranked, yields};
 
 pub fn render_json(report: &DivergeReport) -> String {
     let summary = report.summary;
@@ -22,9 +22,9 @@ pub fn render_json(report: &DivergeReport) -> String {
     }
     Document {
         command: "diverge",
-        runs: summary.runs,
-        paths: summary.paths,
-        queries: summary.queries,
+        runs: summary.progress.runs,
+        paths: summary.pairs,
+        queries: summary.solver.queries,
         seconds: summary.time.as_secs_f64(),
         losses: ranked(&summary.losses),
         findings,
@@ -42,35 +42,19 @@ pub(super) fn statistics(summary: &Summary, places: &mut PlacesOfBoth<'_>) -> Va
         value
     });
     let silent: Vec<Value> = silent.collect();
-    let divergences = |name: &str| {
-        let mut phases = summary.divergences.iter();
-        let found = phases.find(|(phase, _)| phase.name() == name);
-        found.map_or(0, |(_, count)| *count)
-    };
-    let yields = summary.yields.iter().map(|one| {
-        json!({
-            "source": one.name,
-            "turns": one.turns,
-            "cost": (one.cost * 1e3).round() / 1e3,
-            "new": one.new,
-            "found": one.found,
-        })
+    let divergences = Phase::ALL.into_iter().map(|phase| {
+        let count = summary.divergences.get(&phase).copied().unwrap_or(0);
+        (phase.name().to_owned(), count.into())
     });
-    let yields: Vec<Value> = yields.collect();
+    let divergences: serde_json::Map<String, Value> = divergences.collect();
     json!({
             "scenarios": summary.scenarios,
-            "inputs": summary.inputs,
+            "inputs": summary.progress.inputs,
             "executions": summary.executions,
-            "yields": yields,
+            "yields": yields(&summary.yields),
             "avoided": summary.avoided,
             "hanging_seconds": summary.hanging.as_secs_f64(),
-            "divergences": {
-                "given": divergences("given"),
-                "concolic": divergences("concolic"),
-                "bounded": divergences("bounded"),
-                "common": divergences("common"),
-                "numbers": divergences("numbers"),
-            },
+            "divergences": divergences,
             "replayed": summary.replayed,
             "silent": summary.silent,
             "silent_places": silent,
@@ -78,7 +62,7 @@ pub(super) fn statistics(summary: &Summary, places: &mut PlacesOfBoth<'_>) -> Va
             "undecided": summary.undecided,
             "proved_equal": summary.proved_equal,
             "left_out": summary.left_out,
-            "cut": summary.cut,
+            "limits": limits(&summary.limits),
             "flaky": summary.flaky,
             "tracing_one_seconds": summary.cost.one.as_secs_f64(),
             "comparing_seconds": summary.cost.both.as_secs_f64(),

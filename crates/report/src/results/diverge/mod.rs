@@ -8,10 +8,11 @@ mod text;
 use std::path::{Path, PathBuf};
 
 use parallax_scenario::Golden;
+use parallax_search::diverge::Versions;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::triage::{Class, Shown};
 use parallax_search::diverge::walk::{Both, Place, Version};
-use parallax_search::diverge::{Summary, Versions};
+use parallax_search::engine::Summary;
 
 use super::source::Places;
 use crate::palette::Palette;

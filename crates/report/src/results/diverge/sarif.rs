@@ -1,6 +1,5 @@
 //! Differences between versions as SARIF, at the hunks that they come from.
 
-use parallax_scenario::Golden;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_store::hash;
 use serde_json::{Value, json};
@@ -9,7 +8,7 @@ use super::{DivergeReport, PlacesOfBoth, message};
 use crate::given::command_line;
 use crate::model::Class;
 use crate::sarif::kind;
-use crate::sarif::log::{Finding, Level, Log, Rule, Spot};
+use crate::sarif::log::{Finding, Log, Rule, Spot};
 
 pub fn render_sarif(report: &DivergeReport) -> String {
     let places = PlacesOfBoth::new(report.versions);
@@ -64,15 +63,11 @@ pub(super) fn fingerprint(program: &str, cluster: &Cluster) -> String {
 }
 
 pub(super) fn rule(cluster: &Cluster) -> Rule {
-    let (class, golden) = (cluster.class().into(), cluster.shown.golden);
+    let (class, golden) = (Class::from(cluster.class()), cluster.shown.golden);
     Rule {
         command: "diverge",
         kind: kind(class, golden),
-        level: match (class, golden) {
-            (_, Some(Golden::Intended)) | (Class::Fixed, _) => Level::Note,
-            (Class::Regression | Class::Error, _) | (_, Some(Golden::Regression)) => Level::Error,
-            (Class::Difference | Class::Both, _) => Level::Warning,
-        },
+        level: class.level(golden),
     }
 }
 

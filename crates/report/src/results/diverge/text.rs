@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 
 use parallax_exec::compare::{Difference, Line, end_in_words};
 use parallax_scenario::{Bytes, Golden, Scenario};
-use parallax_search::diverge::Summary;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::triage::{Class, Shown};
 use parallax_search::diverge::walk::{Place, Version};
+use parallax_search::engine::Summary;
 
 use super::{DivergeReport, PlacesOfBoth, headline};
 use crate::given::{command_line, inputs};
@@ -98,8 +98,8 @@ pub(super) fn rows(sheet: &mut Sheet, summary: &Summary) {
         &format!(
             "{} and {} in {} of {:.1} s; {}",
             counted(summary.scenarios, "scenario"),
-            counted(summary.paths, "path"),
-            counted(summary.runs, "run"),
+            counted(summary.pairs, "path"),
+            counted(summary.progress.runs, "run"),
             summary.time.as_secs_f64(),
             ended(summary.ended, "everything within reach was tried"),
         ),
@@ -120,7 +120,7 @@ pub(super) fn rows(sheet: &mut Sheet, summary: &Summary) {
             show_count(summary.silent),
         ),
     );
-    let mut asked = counted(summary.queries, "question");
+    let mut asked = counted(summary.solver.queries, "question");
     if summary.proved_equal > 0 {
         let _ = write!(
             asked,
@@ -139,15 +139,7 @@ pub(super) fn rows(sheet: &mut Sheet, summary: &Summary) {
         );
     }
     sheet.row("asked", &asked);
-    if summary.cut > 0 {
-        sheet.row(
-            "cut",
-            &format!(
-                "only the first decisions of {} were compared: it went on too long",
-                counted(summary.cut, "run")
-            ),
-        );
-    }
+    sheet.limits(&summary.limits);
     if summary.flaky > 0 {
         sheet.row(
             "flaky",

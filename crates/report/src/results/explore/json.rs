@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::ExploreReport;
 use crate::results::document::{self, Document};
+use crate::results::search::{limits, yields};
 
 /// How much of a file was covered, which lines were not, and when the last new one was.
 fn file(file: &FileCoverage, latest: Option<&Moment>) -> Value {
@@ -29,7 +30,7 @@ fn place(sites: &SiteMap, site: Option<SiteId>) -> Value {
 }
 
 pub fn render(report: &ExploreReport) -> String {
-    let summary = report.summary;
+    let summary = &report.summary.search;
     let totals = summary.coverage.totals();
     let share = |covered: u64, total: u64| json!({"covered": covered, "total": total});
     let layers: serde_json::Map<String, Value> = summary
@@ -48,14 +49,14 @@ pub fn render(report: &ExploreReport) -> String {
     let flips = summary.flips;
     let files = summary.coverage.files().iter();
     let files: Vec<Value> = files
-        .map(|covered| file(covered, summary.latest.get(&covered.name)))
+        .map(|covered| file(covered, report.summary.latest.get(&covered.name)))
         .collect();
     Document {
         command: "explore",
         runs: summary.progress.runs,
         paths: summary.progress.paths,
         queries: summary.progress.queries,
-        seconds: summary.seconds,
+        seconds: summary.time.as_secs_f64(),
         losses: report.ranked_losses(),
         findings: summary
             .findings
@@ -77,6 +78,9 @@ pub fn render(report: &ExploreReport) -> String {
                 .map(|(limit, count)| (limit.name().to_owned(), (*count).into()))
                 .collect::<serde_json::Map<String, Value>>(),
             "open": summary.progress.open,
+            "inputs": summary.progress.inputs,
+            "yields": yields(&summary.yields),
+            "limits": limits(&summary.limits),
             "blocks": share(totals.blocks.covered, totals.blocks.total),
             "branch_sides": share(totals.branch_sides.covered, totals.branch_sides.total),
             "lines": share(totals.lines.covered, totals.lines.total),

@@ -29,6 +29,6 @@ pub struct ExploreReport<'a> {
 impl ExploreReport<'_> {
     /// Where the connection to the input got lost, most often first.
     fn ranked_losses(&self) -> Vec<(String, u64)> {
-        ranked(&self.summary.losses)
+        ranked(&self.summary.search.losses)
     }
 }

@@ -1,7 +1,7 @@
 //! The result of an exploration for people.
 
 use parallax_exec::coverage::Share;
-use parallax_search::explore::Limit;
+use parallax_search::engine::Excess;
 
 use super::ExploreReport;
 use crate::palette::Palette;
@@ -10,11 +10,12 @@ use crate::results::search::{Sheet, ended};
 use crate::words::{counted, show_count};
 
 pub fn render(report: &ExploreReport) -> String {
-    let summary = report.summary;
+    let summary = &report.summary.search;
+    let seconds = summary.time.as_secs_f64();
     let program = report.program.display().to_string();
     let mut sheet = Sheet::new(&program, summary.findings.len());
     let ended = ended(summary.ended, "everything within reach was tried");
-    let rate = summary.progress.runs as f64 / summary.seconds.max(0.001);
+    let rate = summary.progress.runs as f64 / seconds.max(0.001);
     let mut row = |name: &str, value: String| sheet.row(name, &value);
     row(
         "explored",
@@ -22,7 +23,7 @@ pub fn render(report: &ExploreReport) -> String {
             "{} in {} of {:.1} s ({rate:.0}/s); {ended}",
             counted(summary.progress.paths, "path"),
             counted(summary.progress.runs, "run"),
-            summary.seconds,
+            seconds,
         ),
     );
     let totals = summary.coverage.totals();
@@ -37,7 +38,7 @@ pub fn render(report: &ExploreReport) -> String {
     };
     row("covered", covered);
     let solver = &summary.solver;
-    let of_time = 100.0 * solver.time().as_secs_f64() / summary.seconds.max(0.001);
+    let of_time = 100.0 * solver.time().as_secs_f64() / seconds.max(0.001);
     let flips = summary.flips;
     row(
         "solver",
@@ -91,9 +92,9 @@ pub fn render(report: &ExploreReport) -> String {
     for (end, count) in &summary.limited {
         let runs = counted(*count, "run");
         let how = match end {
-            Limit::Memory => "used more memory than --memory allows",
-            Limit::Processes => "started too many processes",
-            Limit::Output => "wrote too much",
+            Excess::Memory => "used more memory than --memory allows",
+            Excess::Processes => "started too many processes",
+            Excess::Output => "wrote too much",
         };
         row("stopped", format!("{runs} that {how}: no error is claimed"));
     }
@@ -105,6 +106,7 @@ pub fn render(report: &ExploreReport) -> String {
             report.directory.display()
         ),
     );
+    sheet.limits(&summary.limits);
     sheet.losses(&report.ranked_losses());
     for finding in &summary.findings {
         sheet.text.push('\n');

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use parallax_search::interact::sequences::Row;
+use parallax_search::goals::orders::sequences::Row;
 
 use crate::palette::Palette;
 use crate::results::graph;

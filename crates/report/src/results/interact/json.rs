@@ -3,27 +3,29 @@
 use std::collections::BTreeMap;
 
 use parallax_analysis::sequence::Role;
-use parallax_search::interact::{Finding, Summary};
+use parallax_search::goals::orders::{Finding, Summary};
 use serde_json::{Value, json};
 
 use super::{InteractReport, Program, message};
 use crate::results::document::Document;
 use crate::results::graph;
-use crate::results::search::ranked;
+use crate::results::search::{limits, ranked, yields};
 
 pub fn render_json(report: &InteractReport) -> String {
     let programs = report.programs;
     let sum = |of: fn(&Summary) -> u64| programs.iter().map(|one| of(one.summary)).sum::<u64>();
-    let seconds = programs.iter().map(|one| one.summary.time.as_secs_f64());
+    let seconds = programs
+        .iter()
+        .map(|one| one.summary.search.time.as_secs_f64());
     let mut losses: BTreeMap<String, u64> = BTreeMap::new();
-    for (name, count) in programs.iter().flat_map(|one| &one.summary.losses) {
+    for (name, count) in programs.iter().flat_map(|one| &one.summary.search.losses) {
         *losses.entry(name.clone()).or_default() += count;
     }
     Document {
         command: "interact",
-        runs: sum(|one| one.runs),
-        paths: sum(|one| one.paths),
-        queries: sum(|one| one.queries),
+        runs: sum(|one| one.search.progress.runs),
+        paths: sum(|one| one.search.progress.paths),
+        queries: sum(|one| one.search.progress.queries),
         seconds: seconds.sum(),
         losses: ranked(&losses),
         targets: Vec::new(),
@@ -32,7 +34,7 @@ pub fn render_json(report: &InteractReport) -> String {
             "tests": sum(|one| one.tests),
             "differences": sum(|one| one.differences),
             "errors": sum(|one| one.errors),
-            "executions": sum(|one| one.executions),
+            "executions": sum(|one| one.search.executions),
             "programs": programs.iter().map(statistics).collect::<Vec<Value>>(),
             "unreached": report.unreached,
         }),
@@ -61,7 +63,7 @@ fn statistics(program: &Program) -> Value {
     };
     json!({
         "program": program.name,
-        "scenarios": summary.scenarios,
+        "scenarios": summary.search.scenarios,
         "changes": count(|role| matches!(role, Role::Change(_))),
         "interactions": count(|role| matches!(role, Role::Interaction(_))),
         "nodes_reached": summary.nodes.0,
@@ -72,9 +74,11 @@ fn statistics(program: &Program) -> Value {
         "differences": summary.differences,
         "errors": summary.errors,
         "sequences": rows.collect::<Vec<Value>>(),
-        "flaky": summary.flaky,
-        "cut": summary.cut,
-        "seconds": summary.time.as_secs_f64(),
+        "inputs": summary.search.progress.inputs,
+        "flaky": summary.search.flaky,
+        "yields": yields(&summary.search.yields),
+        "limits": limits(&summary.search.limits),
+        "seconds": summary.search.time.as_secs_f64(),
     })
 }
 
@@ -91,9 +95,9 @@ fn finding(program: &Program, names: &[String], number: usize, finding: &Finding
         "id": format!("{}-{}", finding.kind.name(), number + 1),
         "kind": finding.kind.name(),
         "program": program.name,
-        "message": message(finding),
+        "message": message(shown),
         "location": problem.and_then(|problem| problem.location.as_ref()),
-        "scenario": finding.scenario,
+        "scenario": *finding.scenario,
         "distance": null,
         "depth": null,
         "old": shown.endings.old,

@@ -4,7 +4,8 @@ mod changes;
 mod json;
 mod text;
 
-use parallax_search::interact::{Finding, Kind, Summary};
+use parallax_search::diverge::triage::Shown;
+use parallax_search::goals::orders::{Kind, Summary};
 
 use super::diverge::message_of;
 use super::graph;
@@ -41,17 +42,18 @@ pub struct Program<'a> {
 }
 
 /// What differs, in one line.
-pub fn headline(finding: &Finding) -> String {
-    let kind = match finding.kind {
-        Kind::Regression => Palette.bad("regression"),
-        Kind::IncompleteFix => Palette.bad("incomplete fix"),
-        Kind::Difference => Palette.warn("difference"),
-        Kind::Progression => Palette.good("progression"),
+pub fn headline(shown: &Shown) -> String {
+    let kind = match Kind::of(shown) {
+        Some(Kind::Regression) => Palette.bad("regression"),
+        Some(Kind::IncompleteFix) => Palette.bad("incomplete fix"),
+        Some(Kind::Difference) => Palette.warn("difference"),
+        Some(Kind::Progression) => Palette.good("progression"),
+        None => Palette.dim("both versions"),
     };
-    format!("{kind} {}", message(finding))
+    format!("{kind} {}", message(shown))
 }
 
 /// What was seen, without styles.
-pub fn message(finding: &Finding) -> String {
-    message_of(&finding.shown, &|file| file.to_owned())
+pub fn message(shown: &Shown) -> String {
+    message_of(shown, &|file| file.to_owned())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use parallax_analysis::sequence::Role;
-use parallax_search::interact::{Finding, Kind, Summary};
+use parallax_search::goals::orders::{Finding, Kind, Summary};
 
 use super::changes::Changes;
 use super::{InteractReport, Program, headline};
@@ -118,17 +118,21 @@ fn rows(sheet: &mut Sheet, isolated: bool, program: &Program) {
             },
         ),
     );
+    let everything = match summary.search.limits.is_empty() {
+        true => "everything within reach was tried",
+        false => "everything within the limits was tried",
+    };
     sheet.row(
         "searched",
         &format!(
             "{} in {:.1} s{}; {}",
-            counted(summary.runs, "run"),
-            summary.time.as_secs_f64(),
+            counted(summary.search.progress.runs, "run"),
+            summary.search.time.as_secs_f64(),
             match isolated {
                 true => ", for each change by itself",
                 false => "",
             },
-            ended(summary.ended, "everything within reach was tried"),
+            ended(summary.search.ended, everything),
         ),
     );
     sheet.row(
@@ -158,21 +162,15 @@ fn rows(sheet: &mut Sheet, isolated: bool, program: &Program) {
             },
         ),
     );
-    if summary.cut > 0 {
-        let note = format!(
-            "{} went on for longer than its changes could be followed",
-            counted(summary.cut, "run")
-        );
-        sheet.row("cut", &note);
-    }
-    if summary.flaky > 0 {
+    if summary.search.flaky > 0 {
         let note = format!(
             "{} seen, but not every time: not reported",
-            counted(summary.flaky, "difference")
+            counted(summary.search.flaky, "difference")
         );
         sheet.row("flaky", &note);
     }
-    sheet.losses(&ranked(&summary.losses));
+    sheet.limits(&summary.search.limits);
+    sheet.losses(&ranked(&summary.search.losses));
 }
 
 /// One finding: what, on which input, what each version does, and which changes led there.
@@ -181,7 +179,7 @@ fn section(text: &mut String, program: &Program, changes: &mut Changes, finding:
     difference(
         text,
         &program.name,
-        &headline(finding),
+        &headline(shown),
         finding.count,
         scenario,
         shown,

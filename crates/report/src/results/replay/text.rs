@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use parallax_exec::compare::{Difference, Line, end_in_words};
-use parallax_scenario::shell_quoted;
+use parallax_scenario::shell_word;
 use parallax_scenario::{Bytes, Ending};
 
 use super::{AllReport, Missed, ReplayReport, Shown, What, Why};
@@ -150,7 +150,7 @@ fn diff_line(line: Option<&Line>, width: usize) -> String {
 pub fn command_line(what: &What) -> String {
     let name = match what.program.is_empty() {
         true => "?".to_owned(),
-        false => printable(&shell_quoted(&what.program)),
+        false => shell_word(&what.program),
     };
     let mut line = given::command_line(&name, &what.scenario);
     let stdin = &what.scenario.stdin;

@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use parallax_abi::SiteKind;
 use parallax_abi::entry::symbol::MODEL_SOURCES;
 
-use crate::explore::frontier::mix;
+use crate::core::random::mix;
 use code::{Code, Function};
 use lines::{Lines, Relation};
 use parallax_exec::sites::ModuleSites;

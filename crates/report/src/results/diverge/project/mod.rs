@@ -7,9 +7,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::model::{Hunk, Parting, Patch, Revision, Role};
+use parallax_search::diverge::Versions;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::walk::{Both, Place, Version};
-use parallax_search::diverge::{Summary, Versions};
+use parallax_search::engine::Summary;
 use serde_json::{Value, json};
 
 use super::sarif::{at, fingerprint, properties, rule};
@@ -18,6 +19,7 @@ use crate::given::command_line;
 use crate::results::document::Document;
 use crate::results::search::ranked;
 use crate::sarif::log::{self as sarif, Log, Spot};
+use crate::sarif::said_of;
 pub use text::render_text;
 
 /// Everything that is reported.
@@ -174,9 +176,9 @@ pub fn render_json(report: &ProjectReport<'_>) -> String {
     let patch = report.patch;
     Document {
         command: "diverge",
-        runs: total(|summary| summary.runs),
-        paths: total(|summary| summary.paths),
-        queries: total(|summary| summary.queries),
+        runs: total(|summary| summary.progress.runs),
+        paths: total(|summary| summary.pairs),
+        queries: total(|summary| summary.solver.queries),
         seconds: report.time.as_secs_f64(),
         losses: ranked(&losses),
         findings,
@@ -240,18 +242,11 @@ fn sarif_of(
 ) -> sarif::Finding {
     let cluster = finding.cluster;
     let hunks = report.hunks(finding);
-    let spot = |(hunk, role): &(&Hunk, Role)| {
-        let message = match role {
-            Role::Guilty => "without this hunk there is no difference",
-            Role::Needed => "without this hunk the others do not build",
-            Role::Open => "this hunk may be needed for the difference",
-        };
-        Spot {
-            file: hunk.file.clone(),
-            first: hunk.new.first,
-            last: hunk.new.first + hunk.new.count.saturating_sub(1),
-            message: Some(message.to_owned()),
-        }
+    let spot = |(hunk, role): &(&Hunk, Role)| Spot {
+        file: hunk.file.clone(),
+        first: hunk.new.first,
+        last: hunk.new.first + hunk.new.count.saturating_sub(1),
+        message: Some(said_of(*role).to_owned()),
     };
     let parted = cluster.place.and_then(|place| places.spot(&place));
     let parted = parted.map(|(file, line)| Spot {
