@@ -14,6 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The share of the time that runs which do not end may take.
 const SHARE: f64 = 0.1;
+/// Any run may take this long, and this long while runs that do not end take more than their share.
+const LEAST: Duration = Duration::from_millis(100);
+const LEAST_WHEN_COSTLY: Duration = Duration::from_millis(25);
 /// An input is left out if so many of those with one of its features hung.
 const RISK: f64 = 0.3;
 /// Times that a feature must have been seen.
@@ -65,6 +68,20 @@ impl Hangs {
         self.hanging
     }
 
+    /// Whether they take more than their share.
+    fn is_costly(&self) -> bool {
+        self.hanging.as_secs_f64() > self.all.as_secs_f64() * SHARE
+    }
+
+    /// How long any run may take, however short its parent's was. What is ended too early is only left out: before a hang is reported, it
+    /// is seen with the full limit.
+    pub fn least_limit(&self) -> Duration {
+        match self.is_costly() {
+            true => LEAST_WHEN_COSTLY,
+            false => LEAST,
+        }
+    }
+
     /// Whether an input should be left out.
     pub fn avoids(&mut self, scenario: &Scenario, kind: u64) -> bool {
         let is_risky = self.risky().has(scenario, kind);
@@ -75,7 +92,7 @@ impl Hangs {
     /// What inputs that should be left out now have in common.
     pub fn risky(&mut self) -> Risky {
         if std::mem::take(&mut self.is_stale) {
-            let is_much = self.hanging.as_secs_f64() > self.all.as_secs_f64() * SHARE;
+            let is_much = self.is_costly();
             let is_risky = |(seen, hangs): &(u32, u32)| {
                 *seen >= EXPERIENCE && f64::from(*hangs) > f64::from(*seen) * RISK
             };

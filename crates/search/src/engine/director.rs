@@ -35,6 +35,8 @@ pub(super) const MOST_FAILED: u64 = 32;
 /// Inputs that are run natively at most where traced runs are limited: so many, and so many for each of these.
 const FREE: u64 = 2000;
 const NATIVE_SHARE: u64 = 100;
+/// Where time does not count, a loaded machine must not make a difference: any run may take this long.
+const LEAST_UNTIMED: Duration = Duration::from_secs(1);
 /// What a run is taken to cost where time does not count.
 pub(super) const USUAL: Duration = Duration::from_millis(1);
 /// Time that is kept for making each finding small, and for all of them a share of the time at most.
@@ -121,8 +123,11 @@ impl<'d> Searching<'d, '_, '_, '_> {
 
     /// How long a run may take if that of its parent took this long.
     fn limit(&self, parent: Duration) -> Duration {
-        let most = self.options.explore.settings.timeout;
-        Attempt::limit(parent, most, self.shared.budget.is_timed())
+        let least = match self.shared.budget.is_timed() {
+            true => self.hangs.least_limit(),
+            false => LEAST_UNTIMED,
+        };
+        Attempt::limit(parent, least, self.options.explore.settings.timeout)
     }
 
     /// A given input is traced, or cannot be.

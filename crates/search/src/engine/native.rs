@@ -25,9 +25,6 @@ use crate::runners::Runners;
 
 /// A run may take so many times as long as the one that it was made from.
 const SLOWER: u32 = 20;
-/// Whatever that is, it may take this long.
-const LEAST: Duration = Duration::from_millis(100);
-const LEAST_UNTIMED: Duration = Duration::from_secs(1);
 /// Runs of a search that lasts longer are still near enough in time.
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -184,10 +181,8 @@ impl Attempt {
         }
     }
 
-    /// How long a run may take if that of its parent took this long. Where time does not count, a loaded machine must not make
-    /// a difference.
-    pub fn limit(parent: Duration, most: Duration, is_timed: bool) -> Duration {
-        let least = if is_timed { LEAST } else { LEAST_UNTIMED };
+    /// How long a run may take if that of its parent took this long.
+    pub fn limit(parent: Duration, least: Duration, most: Duration) -> Duration {
         (parent * SLOWER).max(least).min(most)
     }
 }
