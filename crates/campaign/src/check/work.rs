@@ -200,7 +200,11 @@ impl<'w> Work<'w> {
                 let Some(changed) = self.changed.get(name) else {
                     continue;
                 };
-                let found = touching_code(self.store, self.pair, subject, changed)?;
+                let mut found = touching_code(self.store, self.pair, subject, changed)?;
+                if found.scenarios == 0 {
+                    // Without any test the search starts from nothing.
+                    found.seeds.push(Seed::nothing(&subject.name));
+                }
                 self.touching.insert(subject.name.clone(), found);
             }
         }

@@ -138,16 +138,19 @@ impl Looking<'_, '_> {
     fn keep(&mut self, reached: &Reached) -> Result<(), Failure> {
         let index = self.targets[reached.target];
         let (seed, before) = self.root(&reached.seed);
-        if before.is_empty() && reached.steps.is_empty() {
+        let id = scenario_id(&self.program, seed);
+        // Where there is no test, what is given is no test either: a run without arguments.
+        let is_test = || self.means.store.find(&id).is_ok();
+        if before.is_empty() && reached.steps.is_empty() && is_test() {
             let entry = Entry {
                 status: Status::Suite,
                 program: Some(self.name.clone()),
-                scenario: Some(scenario_id(&self.program, seed)),
+                scenario: Some(id),
                 ..self.campaign.blank(index)
             };
             return self.campaign.enter(index, entry);
         }
-        let (seed, before) = (scenario_id(&self.program, seed), before.to_vec());
+        let (seed, before) = (id, before.to_vec());
         let target = &self.campaign.found.targets[index];
         let wanted = &self.wanted[reached.target];
         let Some(kept) = self.keeper.keep(&reached.scenario, target, wanted)? else {

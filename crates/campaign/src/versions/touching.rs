@@ -10,7 +10,7 @@ use parallax_project::{Build, Hunk};
 use parallax_report::results::diverge::project as report;
 use parallax_scenario::Scenario;
 use parallax_search::diverge::walk::{Both, Version};
-use parallax_store::{Filter, Listed, Store};
+use parallax_store::{Filter, Listed, Store, scenario_id};
 
 use super::{Pair, Subject};
 use crate::failure::Failure;
@@ -29,6 +29,18 @@ pub struct Seed {
     pub scenario: Scenario,
     /// The project's own, or one that the user gave; else Parallax made it.
     pub is_given: bool,
+}
+
+impl Seed {
+    /// No arguments and no input, for a program without tests.
+    pub fn nothing(program: &str) -> Seed {
+        let scenario = Scenario::default();
+        Seed {
+            id: scenario_id(program.as_bytes(), &scenario),
+            scenario,
+            is_given: false,
+        }
+    }
 }
 
 /// What is known about a program and a patch.
