@@ -14,9 +14,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The share of the time that runs which do not end may take.
 const SHARE: f64 = 0.1;
-/// Any run may take this long, and this long while runs that do not end take more than their share.
+/// How much longer than its parent's a run may take, and how long in any case, while runs that do not end take no more than their share.
+const SLOWER: f64 = 20.0;
 const LEAST: Duration = Duration::from_millis(100);
-const LEAST_WHEN_COSTLY: Duration = Duration::from_millis(25);
+/// The same however much of the time they take.
+const SLOWER_WHEN_COSTLY: f64 = 2.0;
+const LEAST_WHEN_COSTLY: Duration = Duration::from_millis(5);
 /// An input is left out if so many of those with one of its features hung.
 const RISK: f64 = 0.3;
 /// Times that a feature must have been seen.
@@ -73,13 +76,18 @@ impl Hangs {
         self.hanging.as_secs_f64() > self.all.as_secs_f64() * SHARE
     }
 
-    /// How long any run may take, however short its parent's was. What is ended too early is only left out: before a hang is reported, it
-    /// is seen with the full limit.
-    pub fn least_limit(&self) -> Duration {
-        match self.is_costly() {
-            true => LEAST_WHEN_COSTLY,
-            false => LEAST,
-        }
+    /// How long a run may take if that of its parent took this long. The more of the time goes into runs that do not end, the shorter:
+    /// at twice the share a quarter of it. What is ended too early is only left out: before a hang is reported, it is seen with the full
+    /// limit.
+    pub fn limit(&self, parent: Duration) -> Duration {
+        let share = self.all.as_secs_f64() * SHARE;
+        let patience = match self.is_costly() {
+            true => (share / self.hanging.as_secs_f64()).powi(2),
+            false => 1.0,
+        };
+        let slower = (SLOWER * patience).max(SLOWER_WHEN_COSTLY);
+        let least = LEAST.mul_f64(patience).max(LEAST_WHEN_COSTLY);
+        parent.mul_f64(slower).max(least)
     }
 
     /// Whether an input should be left out.
@@ -198,6 +206,19 @@ mod tests {
         assert!(!hangs.avoids(&with("600"), 2));
         assert!(!hangs.avoids(&with("xyz"), 2));
         assert_eq!((hangs.avoided, hangs.count), (2, 4));
+    }
+
+    #[test]
+    fn runs_get_less_time_the_more_of_it_hanging_ones_take() {
+        let mut hangs = Hangs::default();
+        let parent = Duration::from_millis(10);
+        assert_eq!(hangs.limit(parent), parent * 20);
+        hangs.note(&with("x"), 0, Duration::from_millis(400), false);
+        hangs.note(&with("hello"), 0, Duration::from_millis(100), true);
+        assert_eq!(hangs.limit(parent), parent * 5);
+        hangs.note(&with("hello"), 0, Duration::from_secs(1), true);
+        assert_eq!(hangs.limit(parent), parent * 2);
+        assert_eq!(hangs.limit(Duration::ZERO), LEAST_WHEN_COSTLY);
     }
 
     #[test]

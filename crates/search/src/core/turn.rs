@@ -36,7 +36,7 @@ pub enum Asked {
     /// The scenario cannot be changed so, or inputs that take the alternative are not wanted.
     Impossible,
     Input {
-        scenario: Scenario,
+        scenario: Box<Scenario>,
         /// What it contradicts of what had been decided before, if some of that was given up for it.
         gave_up: Option<Vec<SiteId>>,
     },
@@ -79,7 +79,10 @@ impl Turn<'_> {
     ) -> Asked {
         let mut made = |scenario: Option<Scenario>, gave_up: Option<Vec<SiteId>>| {
             match (scenario.filter(|scenario| is_wanted(scenario)), gave_up) {
-                (Some(scenario), gave_up) => Asked::Input { scenario, gave_up },
+                (Some(scenario), gave_up) => Asked::Input {
+                    scenario: Box::new(scenario),
+                    gave_up,
+                },
                 // What was decided before still forbids it.
                 (None, Some(against)) => Asked::Infeasible { against },
                 (None, None) => Asked::Impossible,

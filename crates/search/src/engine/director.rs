@@ -123,11 +123,11 @@ impl<'d> Searching<'d, '_, '_, '_> {
 
     /// How long a run may take if that of its parent took this long.
     fn limit(&self, parent: Duration) -> Duration {
-        let least = match self.shared.budget.is_timed() {
-            true => self.hangs.least_limit(),
+        let limit = match self.shared.budget.is_timed() {
+            true => self.hangs.limit(parent),
             false => LEAST_UNTIMED,
         };
-        Attempt::limit(parent, least, self.options.explore.settings.timeout)
+        limit.min(self.options.explore.settings.timeout)
     }
 
     /// A given input is traced, or cannot be.

@@ -23,8 +23,6 @@ use crate::diverge::walk::{Both, Place, Version};
 use crate::explore::{self, Programs};
 use crate::runners::Runners;
 
-/// A run may take so many times as long as the one that it was made from.
-const SLOWER: u32 = 20;
 /// Runs of a search that lasts longer are still near enough in time.
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -179,11 +177,6 @@ impl Attempt {
             kind: 0,
             limit,
         }
-    }
-
-    /// How long a run may take if that of its parent took this long.
-    pub fn limit(parent: Duration, least: Duration, most: Duration) -> Duration {
-        (parent * SLOWER).max(least).min(most)
     }
 }
 

@@ -453,7 +453,7 @@ fn turn<'d>(
             Asked::Undecided => Turned::Undecided,
             Asked::Impossible => Turned::Rejected,
             Asked::Input { scenario, gave_up } => {
-                run(worker, task, &turns, &turn, scenario, gave_up, done).unwrap_or_else(|error| {
+                run(worker, task, &turns, &turn, *scenario, gave_up, done).unwrap_or_else(|error| {
                     result = Err(error);
                     Turned::Rejected
                 })
