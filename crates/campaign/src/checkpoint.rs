@@ -2,7 +2,6 @@
 //!
 //! [`Checkpoint`] is how far a search has come, in the store.
 
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,6 +19,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::stored;
+use crate::variants;
 
 /// Checkpoints of other versions are not gone on with.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " journal 1");
@@ -99,8 +99,7 @@ impl<'s> Checkpoint<'s> {
         asked: &Asked<'_>,
     ) -> Result<Checkpoint<'s>, Failure> {
         let program = stored::program_name(store, asked.program)?;
-        let identity =
-            hash(&fs::read(asked.program).map_err(Failure::cannot("read", asked.program))?);
+        let identity = variants::identity(asked.program)?;
         let key = format!(
             "{VERSION}\n{}\n{identity}\n{}",
             asked.strategy, asked.settings

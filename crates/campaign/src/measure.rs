@@ -1,7 +1,6 @@
 //! What scenarios cover: measured once for each build, then looked up.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_capture::Variant;
@@ -9,7 +8,7 @@ use parallax_exec::coverage::{Counted, CoverageRegion, counted};
 use parallax_exec::execute::{Executor, Settings};
 use parallax_exec::sites::read_tables;
 use parallax_scenario::{Bytes, Scenario};
-use parallax_store::{Block, Covered, Listed, Store, hash};
+use parallax_store::{Block, Covered, Listed, Store};
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -39,7 +38,7 @@ pub fn measure(
             context.note(&note);
             continue;
         }
-        let identity = hash(&fs::read(&path).map_err(Failure::cannot("read", &path))?);
+        let identity = variants::identity(&path)?;
         let mut counter: Option<Counter> = None;
         for id in ids {
             if store.coverage(id, &identity)?.is_some() {

@@ -1,5 +1,6 @@
 //! Reading a captured program and deriving its variants, as every search does it.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,7 +11,7 @@ use parallax_capture::{DeriveError, Derived, Options, Program, Progress, ReadErr
 use parallax_exec::execute::Settings;
 use parallax_exec::sandbox::Policy;
 
-use parallax_store::{Usage, announce};
+use parallax_store::{Usage, announce, hash};
 
 use crate::context::{Context, Step, Task};
 use crate::exit::Exit;
@@ -34,6 +35,40 @@ pub fn read(path: &Path) -> Result<Program, Failure> {
         return Err(Failure::new(Exit::Usage, message).hint("give the program inside it"));
     }
     parallax_capture::read_program(path).map_err(|error| read_failure(path, &error))
+}
+
+/// The captured shared libraries that a program loads, with those that they load.
+pub fn libraries(program: &Program) -> Result<Vec<Program>, Failure> {
+    let mut libraries = Vec::new();
+    for path in parallax_exec::libraries::needed(&program.path) {
+        match parallax_capture::read_program(&path) {
+            Ok(library) => libraries.push(library),
+            Err(ReadError::Damaged { .. }) => return read(&path).map(|_| libraries),
+            // Not of this project, or not built with it.
+            Err(_) => {}
+        }
+    }
+    Ok(libraries)
+}
+
+/// What a program is, for who keeps something about it: its contents and those of the captured libraries that it loads. A program
+/// need not change when its library does.
+pub fn identity(path: &Path) -> Result<String, Failure> {
+    let program = read(path)?;
+    let contents = |path: &Path| {
+        let bytes = fs::read(path).map_err(Failure::cannot("read", path))?;
+        Ok::<String, Failure>(hash(&bytes))
+    };
+    let own = contents(&program.path)?;
+    let libraries = libraries(&program)?;
+    if libraries.is_empty() {
+        return Ok(own);
+    }
+    let mut all = own;
+    for library in libraries {
+        all.push_str(&contents(&library.path)?);
+    }
+    Ok(hash(all.as_bytes()))
 }
 
 pub fn read_failure(path: &Path, why: &ReadError) -> Failure {

@@ -33,6 +33,52 @@ const TRIALS: &[&str] = &[
 /// All captured executables below a directory, by name.
 pub fn captured(tree: &Path) -> Vec<Program> {
     let mut programs = Vec::new();
+    walk(tree, &mut |relative, entry| {
+        if is_candidate(entry) && is_captured_program(&entry.path()) {
+            let name = without_libtool(&relative);
+            // libtool relinks a program under another name when it is first run.
+            if !(relative != name && short(&name).starts_with("lt-")) {
+                let path = entry.path();
+                programs.push(Program { name, path });
+            }
+        }
+    });
+    programs.sort();
+    programs
+}
+
+/// All captured shared libraries and plug-ins below a directory, by name.
+pub fn libraries(tree: &Path) -> Vec<Program> {
+    let mut libraries = Vec::new();
+    walk(tree, &mut |relative, entry| {
+        if short(&relative).contains(".so") && file_kind(&entry.path()) == Some(FileKind::Library) {
+            let (name, path) = (without_libtool(&relative), entry.path());
+            libraries.push(Program { name, path });
+        }
+    });
+    libraries.sort();
+    libraries
+}
+
+/// Static libraries below a directory with captured code in them, by name.
+pub fn archives(tree: &Path) -> Vec<String> {
+    let mut archives = Vec::new();
+    walk(tree, &mut |relative, entry| {
+        let is_captured = || {
+            let bytes = fs::read(entry.path()).unwrap_or_default();
+            let section = SECTION.as_bytes();
+            bytes.starts_with(b"!<arch>") && bytes.windows(section.len()).any(|at| at == section)
+        };
+        if relative.ends_with(".a") && is_captured() {
+            archives.push(without_libtool(&relative));
+        }
+    });
+    archives.sort();
+    archives
+}
+
+/// Shows every file below a directory, with its path from there, but for what build systems try out.
+fn walk(tree: &Path, show: &mut dyn FnMut(String, &fs::DirEntry)) {
     let mut open = vec![(tree.to_owned(), String::new())];
     while let Some((directory, prefix)) = open.pop() {
         for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
@@ -49,18 +95,11 @@ pub fn captured(tree: &Path) -> Vec<Program> {
             };
             if kind.is_dir() && !TRIALS.contains(&name.as_str()) {
                 open.push((entry.path(), relative));
-            } else if kind.is_file() && is_candidate(&entry) && is_captured_program(&entry.path()) {
-                let name = without_libtool(&relative);
-                // libtool relinks a program under another name when it is first run.
-                if !(relative != name && short(&name).starts_with("lt-")) {
-                    let path = entry.path();
-                    programs.push(Program { name, path });
-                }
+            } else if kind.is_file() {
+                show(relative, &entry);
             }
         }
     }
-    programs.sort();
-    programs
 }
 
 /// Those that are meant by a configuration. With no patterns, all that are in none of the folders to skip.
@@ -92,31 +131,38 @@ fn is_candidate(entry: &fs::DirEntry) -> bool {
         .is_ok_and(|found| found.permissions().mode() & 0o111 != 0 && found.len() > 64)
 }
 
+/// What parallax-cc linked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FileKind {
+    Program,
+    Library,
+}
+
 /// Whether a file is a program (not a library, not an object) that parallax-cc linked.
 pub fn is_captured_program(path: &Path) -> bool {
-    let look = || -> Option<bool> {
-        let file = File::open(path).ok()?;
-        // Safety: linkers replace programs, they do not rewrite them.
-        let bytes = unsafe { Mmap::map(&file) }.ok()?;
-        if !bytes.starts_with(b"\x7fELF") {
-            return None;
-        }
-        let elf = object::File::parse(&*bytes).ok()?;
-        let program = match elf.kind() {
-            object::ObjectKind::Executable => true,
-            object::ObjectKind::Dynamic => is_position_independent_program(&bytes),
-            _ => false,
-        };
-        if !program {
-            return None;
-        }
-        let section = elf.section_by_name(SECTION)?;
-        let frames = frames(section.data().ok()?).ok()?;
-        let has = |kind: Kind| frames.iter().any(|frame| frame.kind == kind as u32);
-        // Derived programs have sites.
-        Some(has(Kind::Link) && has(Kind::Module) && !has(Kind::Sites))
+    file_kind(path) == Some(FileKind::Program)
+}
+
+/// What a file is, if parallax-cc linked it.
+fn file_kind(path: &Path) -> Option<FileKind> {
+    let file = File::open(path).ok()?;
+    // Safety: linkers replace programs, they do not rewrite them.
+    let bytes = unsafe { Mmap::map(&file) }.ok()?;
+    if !bytes.starts_with(b"\x7fELF") {
+        return None;
+    }
+    let elf = object::File::parse(&*bytes).ok()?;
+    let kind = match elf.kind() {
+        object::ObjectKind::Executable => FileKind::Program,
+        object::ObjectKind::Dynamic if is_position_independent_program(&bytes) => FileKind::Program,
+        object::ObjectKind::Dynamic => FileKind::Library,
+        _ => return None,
     };
-    look().unwrap_or(false)
+    let section = elf.section_by_name(SECTION)?;
+    let frames = frames(section.data().ok()?).ok()?;
+    let has = |kind: Kind| frames.iter().any(|frame| frame.kind == kind as u32);
+    // Derived programs have sites.
+    (has(Kind::Link) && has(Kind::Module) && !has(Kind::Sites)).then_some(kind)
 }
 
 /// Programs and shared libraries are the same kind of file. A program asks for an interpreter, or says what it is.

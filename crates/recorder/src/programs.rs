@@ -40,7 +40,12 @@ impl Programs {
         let by_identity = list.iter().enumerate().rev().filter_map(identify).collect();
         let paths = list.iter().enumerate().rev();
         let by_path = paths
-            .map(|(index, program)| (program.path.clone(), index))
+            .flat_map(|(index, program)| {
+                let paths = std::iter::once(program.path.clone());
+                paths
+                    .chain(relinked(&program.path))
+                    .map(move |path| (path, index))
+            })
             .collect();
         Programs {
             by_identity,
@@ -75,6 +80,13 @@ impl Programs {
         self.copies.insert(key, found);
         found
     }
+}
+
+/// Where libtool puts a program that is linked again when its wrapper script first runs it.
+fn relinked(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    let name = path.file_name()?.to_str()?;
+    (folder.file_name()? == ".libs").then(|| folder.join(format!("lt-{name}")))
 }
 
 /// Whether a program traces others.
@@ -118,6 +130,23 @@ mod tests {
         fs::remove_file(path("prog")).unwrap();
         fs::write(path("prog"), "two").unwrap();
         assert_eq!(find("prog"), Some(0));
+    }
+
+    #[test]
+    fn what_libtool_links_again_is_the_same_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = |name: &str| directory.path().join(".libs").join(name);
+        fs::create_dir(directory.path().join(".libs")).unwrap();
+        fs::write(path("prog"), "one").unwrap();
+        let mut programs = Programs::new(vec![Program {
+            name: "prog".into(),
+            path: path("prog"),
+        }]);
+        for (name, expected) in [("lt-prog", Some(0)), ("lt-other", None)] {
+            fs::write(path(name), "two").unwrap();
+            let metadata = fs::metadata(path(name)).unwrap();
+            assert_eq!(programs.find(&path(name), &metadata), expected);
+        }
     }
 
     #[test]

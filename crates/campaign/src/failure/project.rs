@@ -144,6 +144,10 @@ impl From<BuildError> for Failure {
                  build = \"make CC=$CC\" in parallax.toml; what it did is in {}",
                 log.display()
             )),
+            BuildError::OnlyLibraries { .. } => failure(Exit::BuildFailed).hint(
+                "Parallax runs programs: a program, test or example that uses the library is needed;\n\
+                 add the command that builds one to build.build in parallax.toml",
+            ),
             BuildError::Stopped { .. } => failure(Exit::Interrupted)
                 .hint("run the same again to go on; versions that were built are kept"),
             BuildError::Shell { command, .. } => failure(Exit::BuildFailed)

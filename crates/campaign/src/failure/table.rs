@@ -38,6 +38,7 @@ const STEPS: &str = "cli/tests/wrong_use_steps.rs";
 const PLACES: &str = "cli/tests/wrong_use_places.rs";
 const PROJECT: &str = "cli/tests/wrong_use_project.rs";
 const PROGRAM: &str = "cli/tests/wrong_use.rs";
+const LIBRARIES: &str = "cli/tests/libraries.rs";
 const MACHINE: &str = "cli/tests/wrong_use_machine.rs";
 
 /// A variant of an error.
@@ -174,6 +175,11 @@ fn of_revisions_and_builds(rows: &mut Vec<Row>) {
             said: Vec::new(),
             log: "/p/.parallax/builds/1/logs/build.log".into(),
         }, In(PROJECT, "a_build_that_goes_wrong_is_shown_with_its_command_and_its_log");
+        BuildError::OnlyLibraries { .. } = BuildError::OnlyLibraries {
+            revision: "HEAD".into(),
+            tree: "/p".into(),
+            libraries: vec!["libx.a".into()],
+        }, In(LIBRARIES, "a_build_of_static_libraries_only_says_that_a_program_is_needed");
         BuildError::Stopped { .. } = BuildError::Stopped { revision: "HEAD".into() },
             In(MACHINE, "a_build_that_is_interrupted_says_how_to_go_on");
         BuildError::Shell { .. } = BuildError::Shell {

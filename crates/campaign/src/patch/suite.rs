@@ -1,14 +1,14 @@
 //! What the scenarios of one program run in one build of it.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
 use std::path::Path;
 
 use parallax_exec::coverage::Counter;
-use parallax_store::{Store, hash};
+use parallax_store::Store;
 
 use crate::failure::Failure;
 use crate::stored::SEEDS;
+use crate::variants;
 
 /// A scenario, and what it runs.
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ pub struct Suite {
 impl Suite {
     /// What is known about the program with this path.
     pub fn read(store: &Store, program: &Path) -> Result<Suite, Failure> {
-        let identity = hash(&fs::read(program).map_err(Failure::cannot("read", program))?);
+        let identity = variants::identity(program)?;
         let measured = store.coverages(&identity)?.into_iter();
         let tests = measured.map(|one| Test {
             id: one.scenario,

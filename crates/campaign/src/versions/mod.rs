@@ -3,6 +3,7 @@
 //!
 //! What every command starts from that compares what lies before a patch with what comes after it.
 
+mod libraries;
 mod touching;
 mod version;
 
@@ -11,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use parallax_analysis::lines::normalise;
+use parallax_capture::Program as Captured;
 use parallax_project::revision::Kind;
 use parallax_project::{Build, Patch, Project, Revision, Selected, Selection};
 use parallax_report::model::{self as report, SourceFile};
@@ -21,6 +23,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::project::{is_wanted, no_such_program, toolchain};
 use crate::{build, patch, variants};
+pub use libraries::Library;
 pub use touching::{Changed, Seed, Touching, touching, touching_code};
 use version::has_texts;
 pub use version::{Version, texts};
@@ -203,12 +206,18 @@ impl Pair {
         if !is_known {
             return Err(no_such_program());
         }
+        if only.is_empty() {
+            self.name_untested_libraries();
+        }
         Ok(subjects)
     }
 
+    /// Whether a program or a captured shared library that it loads is made of changed files.
     fn is_made_of_patch(&self, program: &Path, build: &Build) -> Result<bool, Failure> {
         let captured = variants::read(program)?;
-        if !has_texts(&captured) {
+        let mut parts = variants::libraries(&captured)?;
+        parts.push(captured);
+        if !parts.iter().all(has_texts) {
             // What it is made of is not known: nothing may be left out for that.
             let name = program.file_name().unwrap_or_default().to_string_lossy();
             self.context.note(&format!(
@@ -217,13 +226,18 @@ impl Pair {
             ));
             return Ok(!self.patch.hunks.is_empty());
         }
-        let files: BTreeSet<String> = texts(&captured).into_keys().collect();
+        Ok(parts.iter().any(|part| self.is_of_patch(part, build)))
+    }
+
+    /// Whether one file, a program or a library, is made of changed files.
+    fn is_of_patch(&self, captured: &Captured, build: &Build) -> bool {
+        let files: BTreeSet<String> = texts(captured).into_keys().collect();
         let hunks = self.patch.hunks.iter();
         let mut names = hunks.flat_map(|hunk| [&hunk.file, &hunk.old_file]);
-        Ok(names.any(|name| {
+        names.any(|name| {
             let path = normalise(&build.source.join(name).to_string_lossy());
             files.contains(&path) || is_made_from(&files, name)
-        }))
+        })
     }
 }
 

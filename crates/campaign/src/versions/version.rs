@@ -78,8 +78,12 @@ impl Version {
         for module in &tables {
             sites.add(module.table.clone());
         }
+        let mut texts = texts(program);
+        for library in variants::libraries(program)? {
+            texts.extend(self::texts(&library));
+        }
         Ok(Version {
-            texts: texts(program),
+            texts,
             side,
             code,
             programs,

@@ -130,7 +130,9 @@ struct Library {
     /// The original, as the link line resolved to it.
     original: PathBuf,
     derived: PathBuf,
-    /// Symbols that the program must supply.
+    /// Variants of the libraries that it needs itself.
+    further: Vec<PathBuf>,
+    /// Symbols that the program must supply, also for those.
     wants: Vec<String>,
 }
 
@@ -151,7 +153,8 @@ impl Derivation<'_> {
         let name = program.path.file_name().unwrap_or("program".as_ref());
         let path = directory.join(soname(program).unwrap_or_else(|| name.to_owned()));
         let manifest = directory.join("derived.json");
-        let wants = symbols::wanted_from_runtime(&objects)?;
+        let mut wants = symbols::wanted_from_runtime(&objects)?;
+        wants.extend(libraries.iter().flat_map(|library| library.wants.clone()));
         if let Some(derived) = read_manifest(&manifest, &path) {
             return Ok(Outcome { derived, wants });
         }
@@ -168,10 +171,7 @@ impl Derivation<'_> {
         notes.extend(link.run(&path)?);
         let derived = Derived {
             path,
-            libraries: libraries
-                .into_iter()
-                .map(|library| library.derived)
-                .collect(),
+            libraries: all(libraries),
             notes,
         };
         let json = serde_json::to_vec(&derived).expect("paths and strings");
@@ -215,6 +215,7 @@ impl Derivation<'_> {
             libraries.push(Library {
                 original,
                 derived: outcome.derived.path,
+                further: outcome.derived.libraries,
                 wants: outcome.wants,
             });
         }
@@ -256,6 +257,19 @@ impl Derivation<'_> {
         }
         hash(parts.join("\0").as_bytes())
     }
+}
+
+/// Libraries with those that they need, each once.
+fn all(libraries: Vec<Library>) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for library in libraries {
+        for path in std::iter::once(library.derived).chain(library.further) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    paths
 }
 
 /// The name that programs look for a shared library by, if that is what this is.

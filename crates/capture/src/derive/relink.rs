@@ -154,8 +154,8 @@ impl Link<'_> {
         if !shared {
             words.words.push(self.bundle.declared().into());
         }
-        // Ours first among the paths that this program adds, and good for libraries of libraries.
-        if !self.libraries.is_empty() {
+        // Ours first among the paths that this program adds, and good for libraries of libraries; no variable of a run comes before them.
+        if self.program.link.inputs.iter().any(is_captured_library) {
             words.linker("--disable-new-dtags");
         }
         Ok(())
@@ -255,6 +255,10 @@ impl Link<'_> {
     }
 }
 
+fn is_captured_library(input: &LinkInput) -> bool {
+    input.kind == InputKind::SharedLibrary && input.captured > 0
+}
+
 /// The new command line as it grows.
 struct Words<'a> {
     link: &'a Link<'a>,
@@ -276,9 +280,21 @@ impl<'a> Words<'a> {
             whole_archive: false,
             skip_value: false,
         };
-        // Directories are searched in the order of the line: these before the program's own.
-        for library in link.libraries {
-            if let Some(directory) = library.derived.parent() {
+        // Directories are searched in the order of the line: these before the program's own. Libraries that stay as they are lie where the
+        // link found them: the program may have been linked for another place.
+        let inputs = link.program.link.inputs.iter();
+        let captured = inputs.filter(|input| is_captured_library(input));
+        let originals = captured.map(|input| Path::new(&input.path));
+        let derived = link.libraries.iter().flat_map(|library| {
+            let further = library.further.iter();
+            std::iter::once(&library.derived)
+                .chain(further)
+                .map(PathBuf::as_path)
+        });
+        let mut directories = Vec::new();
+        for directory in derived.chain(originals).filter_map(Path::parent) {
+            if !directories.contains(&directory) {
+                directories.push(directory);
                 words.linker("-rpath");
                 words.linker(&directory.display().to_string());
             }

@@ -53,6 +53,8 @@ pub struct Executor {
     settings: Settings,
     confinement: Confinement,
     place: Place,
+    /// Directories of libraries that the program does not find by itself.
+    libraries: Vec<PathBuf>,
     /// Started when first needed, and again when lost.
     cell: Option<Cell>,
     serving: Serving,
@@ -117,6 +119,7 @@ impl Executor {
             settings.argv0 = program.clone().into();
         }
         Ok(Executor {
+            libraries: libraries::search_path(&program),
             program,
             settings,
             confinement,
@@ -169,8 +172,9 @@ impl Executor {
             return Err(ExecuteError::TooMuchShared(shared.len()));
         }
         let scenario = &*relocated(scenario, self.place.work());
-        let environment =
-            environment::of_run(&self.settings.environment, scenario, self.place.work());
+        let given = &self.settings.environment;
+        let mut environment = environment::of_run(given, scenario, self.place.work());
+        libraries::search_first(&mut environment, &self.libraries);
         let job = Job {
             scenario,
             environment,

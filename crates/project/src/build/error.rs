@@ -22,6 +22,13 @@ pub enum BuildError {
         said: Vec<String>,
         log: PathBuf,
     },
+    #[error("{revision} was built with parallax-cc, but there are only libraries in {}, and no program: {}", tree.display(), libraries.join(", "))]
+    OnlyLibraries {
+        revision: String,
+        tree: PathBuf,
+        /// Their paths in the tree.
+        libraries: Vec<String>,
+    },
     #[error("building {revision} was ended before it was done")]
     Stopped { revision: String },
     #[error("the shell that runs the build cannot be started: {error}")]

@@ -275,6 +275,16 @@ impl<'p> Builds<'p> {
         }
         let programs = programs::captured(&tree);
         if programs.is_empty() {
+            let shared = programs::libraries(&tree).into_iter();
+            let mut libraries: Vec<String> = shared.map(|library| library.name).collect();
+            libraries.extend(programs::archives(&tree));
+            if !libraries.is_empty() {
+                return Err(BuildError::OnlyLibraries {
+                    revision: revision.label.clone(),
+                    tree,
+                    libraries,
+                });
+            }
             let log = logs.join(StepName::Build.log());
             return Err(BuildError::NothingCaptured {
                 revision: revision.label.clone(),
