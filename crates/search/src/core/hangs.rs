@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use parallax_scenario::{Bytes, Scenario};
@@ -26,6 +27,40 @@ const RISK: f64 = 0.3;
 const EXPERIENCE: u32 = 2;
 /// Arguments and files that are looked at.
 const MOST_PARTS: usize = 8;
+
+/// How long runs may take. All threads share it, so that each knows at once what the others lost.
+#[derive(Debug, Default)]
+pub struct Pace {
+    /// In microseconds.
+    hanging: AtomicU64,
+    all: AtomicU64,
+}
+
+impl Pace {
+    /// Takes in how long a run took, and whether it had to be ended.
+    pub fn note(&self, time: Duration, hung: bool) {
+        let time = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        self.all.fetch_add(time, Ordering::Relaxed);
+        if hung {
+            self.hanging.fetch_add(time, Ordering::Relaxed);
+        }
+    }
+
+    /// How long a run may take if that of its parent took this long. The more of the time goes into runs that do not end, the shorter:
+    /// at twice the share a quarter of it. What is ended too early is only left out: before a hang is reported, it is seen with the full
+    /// limit.
+    pub fn limit(&self, parent: Duration) -> Duration {
+        let all = self.all.load(Ordering::Relaxed) as f64;
+        let hanging = self.hanging.load(Ordering::Relaxed) as f64;
+        let patience = match hanging > all * SHARE {
+            true => (all * SHARE / hanging).powi(2),
+            false => 1.0,
+        };
+        let slower = (SLOWER * patience).max(SLOWER_WHEN_COSTLY);
+        let least = LEAST.mul_f64(patience).max(LEAST_WHEN_COSTLY);
+        parent.mul_f64(slower).max(least)
+    }
+}
 
 /// What is known about runs that did not end.
 #[derive(Clone, Debug, Default)]
@@ -74,20 +109,6 @@ impl Hangs {
     /// Whether they take more than their share.
     fn is_costly(&self) -> bool {
         self.hanging.as_secs_f64() > self.all.as_secs_f64() * SHARE
-    }
-
-    /// How long a run may take if that of its parent took this long. The more of the time goes into runs that do not end, the shorter:
-    /// at twice the share a quarter of it. What is ended too early is only left out: before a hang is reported, it is seen with the full
-    /// limit.
-    pub fn limit(&self, parent: Duration) -> Duration {
-        let share = self.all.as_secs_f64() * SHARE;
-        let patience = match self.is_costly() {
-            true => (share / self.hanging.as_secs_f64()).powi(2),
-            false => 1.0,
-        };
-        let slower = (SLOWER * patience).max(SLOWER_WHEN_COSTLY);
-        let least = LEAST.mul_f64(patience).max(LEAST_WHEN_COSTLY);
-        parent.mul_f64(slower).max(least)
     }
 
     /// Whether an input should be left out.
@@ -210,15 +231,15 @@ mod tests {
 
     #[test]
     fn runs_get_less_time_the_more_of_it_hanging_ones_take() {
-        let mut hangs = Hangs::default();
+        let pace = Pace::default();
         let parent = Duration::from_millis(10);
-        assert_eq!(hangs.limit(parent), parent * 20);
-        hangs.note(&with("x"), 0, Duration::from_millis(400), false);
-        hangs.note(&with("hello"), 0, Duration::from_millis(100), true);
-        assert_eq!(hangs.limit(parent), parent * 5);
-        hangs.note(&with("hello"), 0, Duration::from_secs(1), true);
-        assert_eq!(hangs.limit(parent), parent * 2);
-        assert_eq!(hangs.limit(Duration::ZERO), LEAST_WHEN_COSTLY);
+        assert_eq!(pace.limit(parent), parent * 20);
+        pace.note(Duration::from_millis(400), false);
+        pace.note(Duration::from_millis(100), true);
+        assert_eq!(pace.limit(parent), parent * 5);
+        pace.note(Duration::from_secs(1), true);
+        assert_eq!(pace.limit(parent), parent * 2);
+        assert_eq!(pace.limit(Duration::ZERO), LEAST_WHEN_COSTLY);
     }
 
     #[test]

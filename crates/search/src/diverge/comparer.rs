@@ -55,8 +55,8 @@ pub(crate) struct Comparer<'d> {
     pub equals: Equals,
     /// What of the rest is known: everything up to this moment.
     pub moment: u64,
-    /// How long a native run may take, and inputs that are left out because they would not end.
-    pub limit: Duration,
+    /// How long a native run takes as far as is known, and inputs that are left out because they would not end.
+    pub usual: Duration,
     pub risky: Risky,
     pub avoided: u64,
     /// Inputs that it made itself.
@@ -116,7 +116,7 @@ impl<'d> Comparer<'d> {
             components: Components::default(),
             equals: Equals::default(),
             moment: 0,
-            limit: options.explore.settings.timeout,
+            usual: options.explore.settings.timeout,
             risky: Risky::default(),
             avoided: 0,
             own: FxHashSet::default(),
@@ -308,7 +308,7 @@ impl<'d> Comparer<'d> {
 
     /// Runs an input on the native builds, as every input is; whether the versions differ, and whether one did not end.
     fn observe(&mut self, scenario: &Scenario, seed: &Arc<Scenario>) -> (bool, bool) {
-        let attempt = Attempt::new(scenario.clone(), seed, self.limit);
+        let attempt = Attempt::new(scenario.clone(), seed, self.usual);
         let tried = observe(self.shared, attempt);
         let seen = (tried.differs, tried.hung);
         self.tried.push(tried);

@@ -35,8 +35,6 @@ pub(super) const MOST_FAILED: u64 = 32;
 /// Inputs that are run natively at most where traced runs are limited: so many, and so many for each of these.
 const FREE: u64 = 2000;
 const NATIVE_SHARE: u64 = 100;
-/// Where time does not count, a loaded machine must not make a difference: any run may take this long.
-const LEAST_UNTIMED: Duration = Duration::from_secs(1);
 /// What a run is taken to cost where time does not count.
 pub(super) const USUAL: Duration = Duration::from_millis(1);
 /// Time that is kept for making each finding small, and for all of them a share of the time at most.
@@ -112,22 +110,13 @@ impl<'d> Searching<'d, '_, '_, '_> {
             shared: self.shared,
             options: self.options,
             prepared: self.prepared,
-            limit: self.limit(self.slowest),
+            usual: self.slowest,
             risky: self.hangs.risky(),
             notes,
             what,
         };
         self.issued += 1;
         task
-    }
-
-    /// How long a run may take if that of its parent took this long.
-    fn limit(&self, parent: Duration) -> Duration {
-        let limit = match self.shared.budget.is_timed() {
-            true => self.hangs.limit(parent),
-            false => LEAST_UNTIMED,
-        };
-        limit.min(self.options.explore.settings.timeout)
     }
 
     /// A given input is traced, or cannot be.
@@ -158,7 +147,7 @@ impl<'d> Searching<'d, '_, '_, '_> {
                 parent: None,
                 given: Some(index),
                 kind: index as u64,
-                limit: self.options.explore.settings.timeout,
+                usual: None,
             });
         }
         (!attempts.is_empty()).then_some(What::Try(attempts))
@@ -190,12 +179,11 @@ impl<'d> Searching<'d, '_, '_, '_> {
                 continue;
             }
             let parent = &self.corpus.entries[proposal.parent];
-            let limit = self.limit(parent.time);
             attempts.push(Attempt {
                 generation: parent.generation + 1,
                 parent: Some(proposal.parent),
                 kind: proposal.kind,
-                ..Attempt::new(proposal.scenario, &parent.seed, limit)
+                ..Attempt::new(proposal.scenario, &parent.seed, parent.time)
             });
         }
         What::Try(attempts)
@@ -260,7 +248,7 @@ impl<'d> Searching<'d, '_, '_, '_> {
                 scenario: Arc::clone(&base.scenario),
                 seed: Arc::clone(&base.seed),
                 generation: base.generation,
-                limit: self.limit(base.time),
+                usual: base.time,
                 alternatives: alternatives
                     .map(|alternative| (alternative, known(alternative.change)))
                     .collect(),

@@ -13,7 +13,7 @@ pub(super) fn examine(task: &Task<'_>, done: &mut Done) {
     };
     let until = task.shared.budget.deadline();
     let look = |scenario: &Scenario, traced: Option<&Traced>| {
-        examiner.examine(scenario, traced, task.limit, until)
+        examiner.examine(scenario, traced, task.shared.limit(Some(task.usual)), until)
     };
     for one in &mut done.retraced {
         if let Ok((_, scenario, traced)) = &one.result {

@@ -17,6 +17,7 @@ use crate::core::budget::Budget;
 use crate::core::corpus::{EntryId, InputId, Known};
 use crate::core::executor::{Build, Observed};
 use crate::core::goal::Examined;
+use crate::core::hangs::Pace;
 use crate::diverge::clusters::key;
 use crate::diverge::triage::{Class, Courts, Shown, ends_of, words_of};
 use crate::diverge::walk::{Both, Place, Version};
@@ -25,6 +26,9 @@ use crate::runners::Runners;
 
 /// Runs of a search that lasts longer are still near enough in time.
 const WINDOW: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// Where time does not count, a loaded machine must not make a difference: any run may take this long.
+const LEAST_UNTIMED: Duration = Duration::from_secs(1);
 
 /// The new version's, and the old one's if there is one.
 #[derive(Debug)]
@@ -43,6 +47,7 @@ pub(crate) struct Shared {
     covered: OnceLock<Sides<Build>>,
     runners: OnceLock<Sides<Arc<Runners>>>,
     settings: Settings,
+    pace: Pace,
     /// Inputs that were run.
     pub inputs: Known<InputId>,
     /// Those of them that are entries, and so have been or will be traced. Others may still be made for an alternative: their paths
@@ -75,6 +80,7 @@ impl Shared {
             covered: OnceLock::new(),
             runners: OnceLock::new(),
             settings: settings.clone(),
+            pace: Pace::default(),
             inputs: Known::default(),
             entries: Known::default(),
             paths: Known::default(),
@@ -113,6 +119,16 @@ impl Shared {
             });
         }
         Ok(())
+    }
+
+    /// How long a run may take if the one that it was made from took this long.
+    pub fn limit(&self, usual: Option<Duration>) -> Duration {
+        let limit = match usual {
+            None => return self.settings.timeout,
+            Some(usual) if self.budget.is_timed() => self.pace.limit(usual),
+            Some(_) => LEAST_UNTIMED,
+        };
+        limit.min(self.settings.timeout)
     }
 
     /// How programs are run.
@@ -162,12 +178,12 @@ pub(crate) struct Attempt {
     pub given: Option<usize>,
     /// See [`crate::sources::Proposal::kind`].
     pub kind: u64,
-    /// How long each version may take.
-    pub limit: Duration,
+    /// How long the run that it was made from took; others get all the time that there is.
+    pub usual: Option<Duration>,
 }
 
 impl Attempt {
-    pub fn new(scenario: Scenario, seed: &Arc<Scenario>, limit: Duration) -> Attempt {
+    pub fn new(scenario: Scenario, seed: &Arc<Scenario>, usual: Duration) -> Attempt {
         Attempt {
             scenario: Arc::new(scenario),
             seed: Arc::clone(seed),
@@ -175,7 +191,7 @@ impl Attempt {
             parent: None,
             given: None,
             kind: 0,
-            limit,
+            usual: Some(usual),
         }
     }
 }
@@ -256,7 +272,14 @@ fn run_all(
     shared: &Shared,
     attempt: &Attempt,
 ) -> Result<Sides<Observed>, SearchError> {
-    let run = |build: &Build| build.run(&attempt.scenario, attempt.limit, shared.budget.deadline());
+    let run = |build: &Build| {
+        let limit = shared.limit(attempt.usual);
+        let observed = build.run(&attempt.scenario, limit, shared.budget.deadline())?;
+        shared
+            .pace
+            .note(observed.outcome.duration, observed.is_hung());
+        Ok::<_, SearchError>(observed)
+    };
     Ok(Sides {
         new: run(&builds.new)?,
         old: builds.old.as_ref().map(run).transpose()?,

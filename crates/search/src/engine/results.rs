@@ -65,7 +65,10 @@ impl Searching<'_, '_, '_, '_> {
         // Without a clock nothing may depend on how fast the machine is.
         let (time, spent) = match (self.shared.budget.is_timed(), hung) {
             (true, _) => (time, spent),
-            (false, true) => (attempt.limit, attempt.limit),
+            (false, true) => {
+                let limit = self.shared.limit(attempt.usual);
+                (limit, limit)
+            }
             (false, false) => (USUAL, USUAL),
         };
         let is_given = attempt.given.is_some();

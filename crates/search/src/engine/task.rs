@@ -93,8 +93,8 @@ pub(crate) struct Task<'d> {
     pub shared: &'d Shared,
     pub options: &'d Options,
     pub prepared: Option<&'d Prepared<'d>>,
-    /// How long a native run of an input may take that a solver made.
-    pub limit: Duration,
+    /// How long a native run of an input takes that a solver made, as far as is known.
+    pub usual: Duration,
     /// Inputs that are left out, because they would probably not end.
     pub risky: Risky,
     /// What an earlier process was told when it did this task.
@@ -134,8 +134,8 @@ pub(crate) struct Turns {
     pub scenario: Arc<Scenario>,
     pub seed: Arc<Scenario>,
     pub generation: u32,
-    /// How long native runs may take.
-    pub limit: Duration,
+    /// How long its native run took.
+    pub usual: Duration,
     /// `None` if the trace was let go: the run is repeated.
     pub traced: Option<Arc<Traced>>,
     /// Each with the values that what it fixes is known to have had.
@@ -318,7 +318,7 @@ fn compare<'d>(
         return Ok(());
     };
     comparer.moment = task.number;
-    comparer.limit = task.limit;
+    comparer.usual = task.usual;
     comparer.risky = task.risky.clone();
     comparer.given.extend(feed);
     let result = comparer.step(phase);
@@ -479,7 +479,7 @@ fn run(
         Attempt {
             generation: turns.generation + 1,
             parent: Some(turns.entry),
-            ..Attempt::new(scenario, &turns.seed, turns.limit)
+            ..Attempt::new(scenario, &turns.seed, turns.usual)
         },
     );
     if let Some(error) = &tried.error
