@@ -27,6 +27,9 @@ use clock::{Clock, Used, shown};
 use suite::Recorded;
 pub use work::{Finding, Orders, Work};
 
+/// All tests of a program are run on both versions before anything else, for one part in so many of the budget at most.
+const NATIVELY: u32 = 4;
+
 /// How to check.
 pub struct Options {
     pub running: Running,
@@ -80,7 +83,8 @@ pub fn run(
     watcher.tell("which changed lines do the tests run?");
     let found = scope.find(Some(&store))?;
     watcher.finish(&[])?;
-    let mut work = Work::new(&orders, &pair, &store, subjects, &scope, &found)?;
+    let time = Some(options.budget / NATIVELY);
+    let mut work = Work::new(&orders, &pair, &store, subjects, &scope, &found, time)?;
     let before = [
         ("build", built + began.elapsed() - recorded, "both versions"),
         ("record", recorded, "the tests"),

@@ -1,12 +1,13 @@
 //! The recorded tests of the new version: recorded once for each content of its files.
 
 use parallax_project::Build;
-use parallax_store::{Plan, Store, hash};
+use parallax_store::{Filter, Listed, Plan, Store, hash};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::record;
-use crate::versions::Pair;
+use crate::stored::SEEDS;
+use crate::versions::{Pair, Seed};
 
 /// Recordings of other versions are made again.
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " suite 1");
@@ -72,4 +73,21 @@ fn key(pair: &Pair, build: &Build, command: &str) -> Result<String, Failure> {
     );
     let text = format!("{VERSION}\n{content}\n{command}\n{settings:?}");
     Ok(hash(text.as_bytes()))
+}
+
+/// All recorded scenarios of a program.
+pub fn tests(store: &Store, program: &str) -> Result<Vec<Seed>, Failure> {
+    let listed = store.list(&Filter {
+        program: Some(program.as_bytes().into()),
+        origins: SEEDS.to_vec(),
+        ..Filter::default()
+    })?;
+    let seed = |one: Listed| {
+        Ok(Seed {
+            scenario: store.get(&one.id)?.recorded.scenario,
+            id: one.id,
+            is_given: true,
+        })
+    };
+    listed.into_iter().map(seed).collect()
 }

@@ -13,6 +13,7 @@ use parallax_store::{Store, hash};
 
 use super::judge::{Judge, Suspect};
 use super::schedule::Gain;
+use super::suite;
 use crate::amplify::{self, Chosen};
 use crate::budget::Budget;
 use crate::context::{Context, Event};
@@ -114,7 +115,8 @@ pub struct Work<'w> {
 }
 
 impl<'w> Work<'w> {
-    /// Makes everything that the searches need.
+    /// Makes everything that the searches need. Before that, all tests are run on both versions as they were built, if there is time for that: so
+    /// long for each program at most.
     pub fn new(
         orders: &'w Orders,
         pair: &'w Pair,
@@ -122,6 +124,7 @@ impl<'w> Work<'w> {
         subjects: Vec<Subject>,
         scope: &'w Scope,
         found: &'w Found,
+        time: Option<Duration>,
     ) -> Result<Work<'w>, Failure> {
         let identity = diverge::identity(&orders.diverge, pair, subjects.iter())?;
         let context = &orders.diverge.setup.context;
@@ -135,6 +138,14 @@ impl<'w> Work<'w> {
         )?;
         let mut comparing = diverge::Campaign::new(&orders.diverge, pair, store, checkpoint);
         let watcher = Watcher::new(context, Vec::new(), None);
+        for subject in subjects.iter().filter(|_| time.is_some()) {
+            watcher.tell(&format!(
+                "{}: do both versions pass the tests alike?",
+                subject.name
+            ));
+            let tests = suite::tests(store, &subject.name)?;
+            comparing.compare_natively(subject, &tests, time, &watcher)?;
+        }
         for subject in &subjects {
             watcher.tell(&format!(
                 "preparing {}: builds that can be watched while they run",
@@ -339,7 +350,8 @@ impl<'w> Work<'w> {
             .iter()
             .filter_map(|subject| {
                 let touching = self.touching.get(&subject.name)?;
-                (!touching.seeds.is_empty()).then(|| Part {
+                let is_known = self.comparing.has_found(&subject.name);
+                (is_known || !touching.seeds.is_empty()).then(|| Part {
                     subject: subject.clone(),
                     touching: touching.clone(),
                 })
@@ -384,6 +396,7 @@ impl<'w> Work<'w> {
             });
         }
         let (covered, known) = (campaign.covered(), campaign.findings.len());
+        let before = campaign.made();
         let mut watcher = Watcher::new(self.context(), Vec::new(), Some(time));
         self.covering
             .search(Budget::of(budget), Some(started + time), &mut watcher)?;
@@ -394,6 +407,16 @@ impl<'w> Work<'w> {
         self.is_touching_old |= reached > 0;
         let mut found = reached;
         let errors: Vec<_> = campaign.findings.iter().skip(known).cloned().collect();
+        // What was made to reach a line is run on both versions as any other input is.
+        for (name, id) in campaign
+            .made()
+            .difference(&before)
+            .cloned()
+            .collect::<Vec<_>>()
+        {
+            let scenario = self.store.get(&id)?.recorded.scenario;
+            found += u64::from(self.look_at(&name, &scenario, Technique::Cover)?);
+        }
         for (path, finding) in errors {
             let subject = self.subjects.iter().find(|one| one.paths.new == path);
             if let Some(name) = subject.map(|subject| subject.name.clone()) {

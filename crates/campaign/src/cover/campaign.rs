@@ -1,6 +1,6 @@
 //! What is known about the targets of a patch: from the store, from the suite, from this run.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -248,6 +248,14 @@ impl<'c> Campaign<'c> {
             }
         };
         self.entries.iter().enumerate().map(shown).collect()
+    }
+
+    /// Inputs that were made to reach targets: program, and name in the store.
+    pub fn made(&self) -> BTreeSet<(String, String)> {
+        let known = self.entries.iter().flatten();
+        let made = known.filter(|entry| entry.status == Status::Covered);
+        made.filter_map(|entry| entry.program.clone().zip(entry.scenario.clone()))
+            .collect()
     }
 
     /// How many targets inputs reach by now.

@@ -122,7 +122,7 @@ impl<'c, 's> Campaign<'c, 's> {
             settled += before;
             // What differs without any change of the input is known before anything is derived.
             if self.ready(&part.subject.name).is_none() {
-                self.compare_natively(&part.subject, &open, watcher)?;
+                self.compare_natively(&part.subject, &open, None, watcher)?;
             }
             // To make variants is to build, and does not count.
             self.prepare(&part.subject);
@@ -254,11 +254,12 @@ impl<'c, 's> Campaign<'c, 's> {
         Ok(summary)
     }
 
-    /// Runs scenarios natively on both versions and keeps what differs.
-    fn compare_natively(
+    /// Runs scenarios natively on both versions and keeps what differs: comparisons of the program begin with it.
+    pub fn compare_natively(
         &mut self,
         subject: &Subject,
         seeds: &[Seed],
+        time: Option<Duration>,
         watcher: &Watcher,
     ) -> Result<(), Failure> {
         let (store, pair, name) = (self.store, self.pair, &subject.name);
@@ -272,7 +273,16 @@ impl<'c, 's> Campaign<'c, 's> {
             }
             Ok(())
         };
-        compare_natively(self.options, pair, subject, seeds, &mut tell)
+        compare_natively(self.options, pair, subject, seeds, time, &mut tell)
+    }
+
+    /// Whether inputs of a program are known to show something.
+    pub fn has_found(&self, program: &str) -> bool {
+        let mut found = self.checkpoint.found();
+        found.any(|id| {
+            let kept = self.store.get(id);
+            kept.is_ok_and(|kept| *kept.recorded.program == *program.as_bytes())
+        })
     }
 
     /// Of each difference of each program: the hunks that it comes from.

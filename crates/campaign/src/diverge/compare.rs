@@ -1,6 +1,7 @@
 //! The comparison of one program's versions.
 
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use parallax_scenario::Scenario;
 use parallax_search::diverge::Versions;
@@ -150,13 +151,11 @@ pub fn compare_natively(
     pair: &Pair,
     subject: &Subject,
     seeds: &[Seed],
+    time: Option<Duration>,
     tell: &mut dyn FnMut(Event) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let all: Vec<_> = seeds.iter().map(|seed| seed.scenario.clone()).collect();
-    let budget = Budget {
-        runs: None,
-        time: None,
-    };
+    let budget = Budget { runs: None, time };
     let shape = Shape::Bounded(Bounds::default());
     let mut searched = asked.searched(&subject.paths.new, budget, all, shape, Vec::new());
     searched.explore.settings.readable.extend(pair.folders());

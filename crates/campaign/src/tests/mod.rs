@@ -58,7 +58,7 @@ pub fn run(
     let is_changed = |name: &str| subjects.iter().any(|subject| subject.name == name);
     scope.subjects.retain(|subject| is_changed(&subject.name));
     let found = scope.find(Some(&store))?;
-    let mut work = Work::new(&orders, &pair, &store, subjects, &scope, &found)?;
+    let mut work = Work::new(&orders, &pair, &store, subjects, &scope, &found, None)?;
     let mut place = Place::find(
         &Tree::new(&pair.builds.new.source, repository.files()?),
         options.idiom,
