@@ -239,6 +239,19 @@ fn what_has_no_effect_is_said_to_have_none() {
     assert_contains(&text, &["nothing was compared", "none of them in code"]);
 }
 
+/// As the C library does it: what is too large for a long is the largest, and of that the lower half counts.
+fn atoi(text: &str) -> i32 {
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    match (text[..sign + digits].parse::<i64>(), text.starts_with('-')) {
+        (Ok(number), _) => number as i32,
+        (Err(_), _) if digits == 0 => 0,
+        (Err(_), true) => i64::MIN as i32,
+        (Err(_), false) => i64::MAX as i32,
+    }
+}
+
 #[test]
 fn a_later_version_tells_what_was_intended() {
     let folder = project(THREE, &three_hunks(), "./prog 3");
@@ -252,8 +265,7 @@ fn a_later_version_tells_what_was_intended() {
     assert!(!findings.is_empty());
     for finding in findings {
         let argument = finding["scenario"]["argv"][0].as_str().unwrap();
-        let number: i32 = argument.trim().parse().unwrap();
-        let expected = if number > 12 {
+        let expected = if atoi(argument) > 12 {
             "regression"
         } else {
             "intended"
