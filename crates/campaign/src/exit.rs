@@ -15,6 +15,8 @@ pub enum Exit {
     Usage = 2,
     /// A revision does not build, or a program could not be derived: compiler missing or failing.
     BuildFailed = 3,
+    /// `check`: nothing was found, but no input ran what the patch changes, so that says nothing.
+    NotTested = 4,
     /// A defect of Parallax, or the machine is out of something.
     Internal = 70,
     /// `check`: a version does not build, so there is nothing to say about the patch; what `git bisect run` skips.

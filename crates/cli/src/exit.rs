@@ -9,6 +9,7 @@ Exit codes:
   1    findings: errors, differences, self-check mismatches, or something missing (doctor)
   2    wrong use: bad option, missing file, program not built with parallax-cc
   3    building failed: a revision of the project, or a variant of a program
+  4    check: not tested, because no input runs what the patch changes
   70   internal error
   125  check: a version does not build (git bisect run skips it)
   130  interrupted";

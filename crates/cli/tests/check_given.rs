@@ -83,3 +83,18 @@ fn an_input_that_was_made_to_reach_a_line_is_compared() {
     let mut states = targets.iter().map(|one| &one["status"]);
     assert!(states.any(|one| one == "covered"), "{document:#}");
 }
+
+#[test]
+fn a_patch_that_no_input_runs_is_not_tested() {
+    let program = r#"#include <stdio.h>
+#include <time.h>
+int main(void) {
+  if (time(0) < 1000)
+    puts("long ago");
+  return 0;
+}
+"#;
+    let folder = project(program, &program.replace("long ago", "very long ago"));
+    let (text, _) = folder.expect(4, &["check", "HEAD~1..HEAD", "--budget", "5s"]);
+    assert!(text.contains("not tested"), "{text}");
+}

@@ -19,6 +19,7 @@ pub fn sentence(report: &PatchReport) -> String {
     }
     match report.verdict() {
         Verdict::Nothing => return "there is nothing to test".to_owned(),
+        Verdict::Untested => return "not tested: no input ran what the patch changes".to_owned(),
         _ if parts.is_empty() && report.is_interrupted => {
             parts.push("nothing found before it was interrupted".to_owned());
         }
@@ -68,7 +69,8 @@ pub fn remarks(report: &PatchReport) -> Vec<String> {
         ));
     }
     match report.verdict() {
-        Verdict::Nothing => remarks.push(nothing(report)),
+        Verdict::Nothing => remarks.push("the patch changes no source file".to_owned()),
+        Verdict::Untested => remarks.push(untested(report)),
         Verdict::Passed => remarks.push(
             "this is no proof: it is what was found in the time given, from the tests that there are"
                 .to_owned(),
@@ -81,11 +83,18 @@ pub fn remarks(report: &PatchReport) -> Vec<String> {
     remarks
 }
 
-fn nothing(report: &PatchReport) -> String {
-    match report.patch.hunks.is_empty() {
-        true => "the patch changes no source file".to_owned(),
-        false => "the changed lines have no code in any program that was built".to_owned(),
+/// Why nothing can be said, and what to do about it.
+fn untested(report: &PatchReport) -> String {
+    let scenarios: u64 = report.programs.iter().map(|one| one.scenarios).sum();
+    match (report.programs.is_empty(), scenarios) {
+        (true, _) => "the changed files are part of no program that was built: build one that uses them, or a test of them \
+             (build.build and programs in parallax.toml)",
+        (false, 0) => "no test was recorded that runs a program with changed code: set test.command in parallax.toml, or add \
+             inputs with parallax scenario add",
+        (false, _) => "no test runs changed code, and no input that does was found: add a test that comes near it, or give more \
+             time with --budget",
     }
+    .to_owned()
 }
 
 /// `50.0 % → 75.0 %`; `None` if no changed line has code.

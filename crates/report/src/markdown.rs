@@ -66,6 +66,7 @@ fn top(report: &PatchReport) -> String {
         Verdict::Differs => "⚠️",
         Verdict::Passed => "✅",
         Verdict::Interrupted => "⏸️",
+        Verdict::Untested => "⚠️",
         Verdict::Nothing => "➖",
     };
     let mut text = format!("## {mark} Parallax: {}\n\n", headline::sentence(report));

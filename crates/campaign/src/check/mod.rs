@@ -12,7 +12,7 @@ mod work;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use parallax_project::{Project, Selected, Selection, accepted};
-use parallax_report::model::Phase;
+use parallax_report::model::{Phase, Verdict};
 use parallax_report::{PatchReport, kept};
 
 use crate::context::Context;
@@ -165,5 +165,8 @@ fn finish(
     report.stats.finished = finished.map_or(0, |time| time.as_secs());
     kept::save(&stored::directory(), &report)?;
     write(&report)?;
-    Ok(context.exit(!report.verdict().is_failure()))
+    Ok(match report.verdict() {
+        Verdict::Untested => Exit::NotTested,
+        verdict => context.exit(!verdict.is_failure()),
+    })
 }

@@ -32,7 +32,7 @@ Ctrl-C ends the search and reports what is known. Running the same again goes on
 What is intended can be accepted: parallax accept FINDING --because \"...\". A commit message with the line `Behaviour: none` at its end says that \
 nothing that can be seen changes: then every difference is an error.
 
-Exit code: 0 nothing found, 1 errors or differences that nobody accepted, 2 wrong use, 125 a version does not build (git bisect skips it), \
+Exit code: 0 nothing found, 1 errors or differences that nobody accepted, 2 wrong use, 4 not tested (no input runs what the patch changes), 125 a version does not build (git bisect skips it), \
 130 ended by Ctrl-C.")]
 pub struct Arguments {
     /// OLD..NEW, OLD...NEW or OLD.. (default: from where this branch left its upstream branch to your files as they are)

@@ -68,7 +68,7 @@ fn top(text: &mut String, report: &PatchReport) {
     let sentence = headline::sentence(report);
     let verdict = match report.verdict() {
         Verdict::Broken => Palette.bad(&sentence),
-        Verdict::Differs | Verdict::Interrupted => Palette.warn(&sentence),
+        Verdict::Differs | Verdict::Interrupted | Verdict::Untested => Palette.warn(&sentence),
         Verdict::Passed | Verdict::Nothing => Palette.good(&sentence),
     };
     let range = Palette.heading(&report.patch.range);

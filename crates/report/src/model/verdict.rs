@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Class, Finding, Level, PatchReport};
+use super::{Class, Finding, Level, PatchReport, State, Target};
 
 /// The answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -16,7 +16,9 @@ pub enum Verdict {
     Passed,
     /// Nothing of that was found before it was interrupted.
     Interrupted,
-    /// The patch changes no code of a program that was built.
+    /// Nothing of that was found, because no input ran what the patch changes.
+    Untested,
+    /// The patch changes no source.
     Nothing,
 }
 
@@ -27,6 +29,7 @@ impl Verdict {
             Verdict::Differs => "differs",
             Verdict::Passed => "passed",
             Verdict::Interrupted => "interrupted",
+            Verdict::Untested => "untested",
             Verdict::Nothing => "nothing",
         }
     }
@@ -60,9 +63,19 @@ impl PatchReport {
             Some(Level::Error) => Verdict::Broken,
             Some(_) => Verdict::Differs,
             None if self.is_interrupted => Verdict::Interrupted,
-            None if self.programs.is_empty() && self.targets.is_empty() => Verdict::Nothing,
+            None if self.patch.hunks.is_empty() && self.programs.is_empty() => Verdict::Nothing,
+            None if !self.is_tested() => Verdict::Untested,
             None => Verdict::Passed,
         }
+    }
+
+    /// Whether some input ran what the patch changes: else that nothing was found says nothing.
+    fn is_tested(&self) -> bool {
+        let is_run = |target: &Target| matches!(target.state, State::Suite | State::Covered);
+        let is_shown = !self.findings.is_empty();
+        is_shown
+            || self.programs.iter().any(|program| program.touching > 0)
+            || self.targets.iter().any(is_run)
     }
 
     pub fn count(&self) -> Count {
@@ -97,13 +110,16 @@ fn is_intended(finding: &Finding) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Accepted, Golden, Promise, Target};
+    use super::super::{Accepted, Golden, Hunk, Program, Promise};
     use super::*;
 
     fn report(findings: Vec<Finding>) -> PatchReport {
         PatchReport {
             findings,
-            targets: vec![Target::default()],
+            programs: vec![Program {
+                touching: 1,
+                ..Program::default()
+            }],
             ..PatchReport::default()
         }
     }
@@ -125,6 +141,20 @@ mod tests {
         assert_eq!(verdict(Class::Fixed), Verdict::Passed);
         assert_eq!(report(Vec::new()).verdict(), Verdict::Passed);
         assert_eq!(PatchReport::default().verdict(), Verdict::Nothing);
+    }
+
+    #[test]
+    fn a_patch_that_no_input_runs_is_not_tested() {
+        let mut report = report(Vec::new());
+        report.programs[0].touching = 0;
+        report.targets = vec![Target::default()];
+        assert_eq!(report.verdict(), Verdict::Untested);
+        report.targets[0].state = State::Covered;
+        assert_eq!(report.verdict(), Verdict::Passed);
+        // Changed files that are in no program.
+        let mut report = PatchReport::default();
+        report.patch.hunks.push(Hunk::default());
+        assert_eq!(report.verdict(), Verdict::Untested);
     }
 
     #[test]
