@@ -8,7 +8,7 @@ use parallax_analysis::words;
 use parallax_exec::sites::{ModuleSites, SiteMap};
 use parallax_scenario::Scenario;
 
-use crate::engine::{self, Natives, Phase, Prepared, SearchError, search};
+use crate::engine::{self, Natives, Patch, Phase, Prepared, SearchError, search};
 use crate::explore::{self, Bounds, Programs, Shape};
 use crate::goals::lines::Lines;
 use crate::journal::Nowhere;
@@ -96,6 +96,7 @@ pub fn cover(
         seeds,
         without,
         explore,
+        patch: Patch::default(),
     };
     let effects = analysis.effects();
     let shape = &options.explore.shape;

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use parallax_report::words::counted;
 use parallax_scenario::Scenario;
-use parallax_search::engine::{Options as Searched, Phase, Progress};
+use parallax_search::engine::{Options as Searched, Patch, Phase, Progress};
 use parallax_search::explore::Shape;
 use parallax_trace::region::Symbolic;
 
@@ -71,6 +71,7 @@ impl Options {
             seeds,
             without: self.without.clone(),
             explore: self.setup.options(budget, shape, symbolic, settings),
+            patch: Patch::default(),
         }
     }
 }
@@ -87,6 +88,9 @@ fn progress_line(pace: &str, progress: &Progress) -> String {
         Phase::Mutate => "mutating",
         Phase::Bounded => "exploring the new version",
         Phase::Branches => "taking other branches",
+        Phase::Lines => "reaching changed lines",
+        Phase::Near => "making changed code fail",
+        Phase::Orders => "running changes together",
         Phase::Splice => "trying parts of other inputs",
     };
     format!(

@@ -7,7 +7,7 @@ pub mod single;
 use std::path::{Path, PathBuf};
 
 use parallax_report::words::{counted, show_count};
-use parallax_search::engine::{Options as Searched, Phase, Progress};
+use parallax_search::engine::{Options as Searched, Patch, Phase, Progress};
 use parallax_search::explore::{self, Bounds, Shape};
 use parallax_trace::region::Symbolic;
 
@@ -50,6 +50,7 @@ impl Options {
                 seed: self.seed,
                 ..self.setup.options(self.budget, shape, symbolic, settings)
             },
+            patch: Patch::default(),
         }
     }
 }

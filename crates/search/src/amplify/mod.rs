@@ -10,7 +10,9 @@ use std::sync::OnceLock;
 use parallax_exec::finding::Finding;
 use parallax_exec::sites::SiteMap;
 
-use crate::engine::{self, Ended, Natives, Observer, Prepared, Progress, SearchError, search};
+use crate::engine::{
+    self, Ended, Natives, Observer, Patch, Prepared, Progress, SearchError, search,
+};
 use crate::explore::ExploreError;
 use crate::goals::failures::Failures;
 use crate::journal::Journal;
@@ -50,6 +52,7 @@ pub fn amplify(
         seeds: seeds.cloned().collect(),
         without: Vec::new(),
         explore: options.search.clone(),
+        patch: Patch::default(),
     };
     let mut failures = Failures::new(&searched.seeds, options.reach);
     let mut watching = Watching {

@@ -22,6 +22,7 @@ use super::corpus::{Corpus, EntryId};
 use super::limits::Limits;
 use super::minimise::Minimiser;
 use crate::diverge::triage::Shown;
+use crate::engine::Phase;
 use crate::sources::Proposal;
 use crate::worker::{Rigour, Traced};
 
@@ -160,6 +161,11 @@ pub type Examined = Arc<dyn Any + Send + Sync>;
 /// See the module's description.
 pub trait Goal {
     fn name(&self) -> &'static str;
+
+    /// What inputs that it chooses are made by.
+    fn phase(&self) -> Phase {
+        Phase::Branches
+    }
 
     /// Looks at an input that was run natively.
     fn observe(&mut self, run: &Observation<'_>) -> Worth;

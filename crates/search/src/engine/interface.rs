@@ -1,11 +1,11 @@
 //! What a search is given, and what it gives back.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Duration;
 
 use parallax_abi::SiteId;
-use parallax_exec::finding::Finding;
+use parallax_exec::finding::{Finding, Problem};
 use parallax_exec::replay::ReplayError;
 use parallax_exec::run::End;
 use parallax_exec::sites::{ModuleSites, SiteMap};
@@ -39,6 +39,34 @@ pub struct Options {
     pub without: Vec<Phase>,
     /// How programs are run, the budget, and what inputs may be made.
     pub explore: explore::Options,
+    /// What is known of the patch, where there are two versions.
+    pub patch: Patch,
+}
+
+/// What is known of a patch before anything is run.
+#[derive(Clone, Debug, Default)]
+pub struct Patch {
+    /// Files that it changes, as debug information names them: an error of both versions counts if it is in one of them.
+    pub files: Vec<PathBuf>,
+    /// Scenarios to start from, from this number on, that run nothing of it: to compare their traces would show nothing.
+    pub beside: Option<usize>,
+}
+
+impl Patch {
+    /// Whether an error is in a file that the patch changes.
+    pub fn has(&self, problem: &Problem) -> bool {
+        let place = problem.location.as_ref();
+        place.is_some_and(|place| {
+            self.files
+                .iter()
+                .any(|file| *file == Path::new(&place.file))
+        })
+    }
+
+    /// Whether a given scenario may run something of it.
+    pub fn is_run_by(&self, given: usize) -> bool {
+        self.beside.is_none_or(|first| given < first)
+    }
 }
 
 /// What is derived from the programs, and may come while the search is under way.
@@ -149,10 +177,16 @@ pub enum Phase {
     Concolic,
     /// What the new version does after they have parted.
     Bounded,
+    /// Branches that are turned to reach lines.
+    Lines,
+    /// Paths near tests that are made to fail.
+    Near,
+    /// Branches that are turned to run changes in another order.
+    Orders,
 }
 
 impl Phase {
-    /// All of them.
+    /// All that can be left out: goals are asked for.
     pub const ALL: [Phase; 11] = [
         Phase::Given,
         Phase::Connections,
@@ -180,6 +214,9 @@ impl Phase {
             Phase::Branches => "branches",
             Phase::Concolic => "concolic",
             Phase::Bounded => "bounded",
+            Phase::Lines => "lines",
+            Phase::Near => "near tests",
+            Phase::Orders => "orders",
         }
     }
 }

@@ -33,8 +33,8 @@ use state::Searching;
 use task::Slot;
 
 pub use interface::{
-    Cost, Ended, Excess, Flips, Miss, Natives, Observer, Options, Phase, Preparation, Prepared,
-    Progress, SearchError,
+    Cost, Ended, Excess, Flips, Miss, Natives, Observer, Options, Patch, Phase, Preparation,
+    Prepared, Progress, SearchError,
 };
 pub(crate) use paths::loss_names;
 pub use summary::{Summary, Yield};

@@ -255,6 +255,10 @@ impl Searching<'_, '_, '_, '_> {
         if self.shared.courts.is_none() || !self.prepared.is_none_or(is_compared) {
             return;
         }
+        if let Some(given) = given.filter(|given| !self.options.patch.is_run_by(*given)) {
+            self.settle(given);
+            return;
+        }
         let slot = given.unwrap_or(entry) % SLOTS;
         if given.is_none() && self.feed[slot].len() as u64 >= Limit::Untraced.value() {
             self.limits.hit(Limit::Untraced);
@@ -402,7 +406,9 @@ impl Searching<'_, '_, '_, '_> {
         let certain = is_certain.then_some(&shown);
         self.confirmed(&input, certain, seen.as_ref());
         // An error that both have and that nothing of the patch leads to is not what is looked for.
-        if shown.class == Class::Both && !parted {
+        let patch = &self.options.patch;
+        let is_in_patch = shown.problems.iter().any(|problem| patch.has(problem));
+        if shown.class == Class::Both && !parted && !is_in_patch {
             return false;
         }
         if !is_certain {

@@ -277,7 +277,7 @@ impl<'d, 'v, 'o, 'g> Searching<'d, 'v, 'o, 'g> {
         match (generation, self.lanes[lane]) {
             (0, _) => Phase::Given,
             (_, Lane::Source(source)) => SOURCES[source],
-            (_, Lane::Goal(_)) => Phase::Branches,
+            (_, Lane::Goal(goal)) => self.goals[goal].phase(),
             (_, Lane::Compare(phase)) => COMPARED[phase],
             (_, Lane::Look | Lane::Trace) => Phase::Given,
         }

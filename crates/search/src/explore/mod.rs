@@ -6,7 +6,7 @@ mod shape;
 
 use std::sync::OnceLock;
 
-use crate::engine::{self, Natives, Prepared, search};
+use crate::engine::{self, Natives, Patch, Prepared, search};
 use crate::goals::code::Code;
 use crate::journal::Journal;
 use crate::sources::vocabulary::Vocabulary;
@@ -52,6 +52,7 @@ pub fn explore(
         seeds: options.shape.seeds(),
         without: Vec::new(),
         explore: options.clone(),
+        patch: Patch::default(),
     };
     let mut code = Code::new(&tables, options.explore.seed);
     let search = search(

@@ -38,6 +38,7 @@ use crate::core::alternative::{Alternative, Change};
 use crate::core::corpus::{Corpus, EntryId, InputId};
 use crate::core::goal::{Came, Goal, Observation, Path, Work, Worth};
 use crate::core::limits::Limits;
+use crate::engine::Phase;
 use crate::worker::Rigour;
 use follow::Side;
 use landscape::Landscape;
@@ -230,6 +231,10 @@ impl Goal for Failures {
         "failures near tests"
     }
 
+    fn phase(&self) -> Phase {
+        Phase::Near
+    }
+
     fn observe(&mut self, run: &Observation<'_>) -> Worth {
         let is_given = run.parent.is_none();
         self.ledger.hanging += u64::from(is_given && run.hung);
@@ -243,21 +248,18 @@ impl Goal for Failures {
         let of = &corpus.entries[entry];
         let test = match of.parent {
             Some(parent) => self.ledger.origins.get(&parent).map(|known| known.test),
-            None => {
+            // What was given for other goals is no test.
+            None => self.seeds.get(&InputId::of(&of.scenario)).map(|&seed| {
                 let test = self.tests.len();
                 self.tests.push(Test {
                     entry,
-                    seed: self
-                        .seeds
-                        .get(&InputId::of(&of.scenario))
-                        .copied()
-                        .unwrap_or(0),
+                    seed,
                     alike: BTreeSet::from([test]),
                     ..Test::default()
                 });
                 self.by_entry.insert(entry, test);
-                Some(test)
-            }
+                test
+            }),
         };
         // Better known when it comes from an alternative.
         if let Some(test) = test {

@@ -56,6 +56,7 @@ use crate::core::corpus::{Corpus, Entry, EntryId, InputId};
 use crate::core::goal::{Came, Goal, Maker, Observation, Path, Work, Worth};
 use crate::core::guide::Standings;
 use crate::core::limits::Limits;
+use crate::engine::Phase;
 use crate::explore::Shape;
 use crate::worker::Traced;
 use focus::{Around, Focus, Known, Memory, View};
@@ -191,6 +192,10 @@ impl<'c> Lines<'c> {
 impl Goal for Lines<'_> {
     fn name(&self) -> &'static str {
         "lines"
+    }
+
+    fn phase(&self) -> Phase {
+        Phase::Lines
     }
 
     fn observe(&mut self, run: &Observation<'_>) -> Worth {

@@ -32,6 +32,7 @@ use crate::core::goal::{Examined, Goal, Observation, Path, Work, Worth};
 use crate::core::limits::{Limit, Limits};
 use crate::core::minimise::Minimiser;
 use crate::diverge::triage::Shown;
+use crate::engine::Phase;
 use choices::Choices;
 use course::Course;
 use findings::Findings;
@@ -150,6 +151,10 @@ impl<'c> Orders<'c> {
 impl Goal for Orders<'_> {
     fn name(&self) -> &'static str {
         "orders of changes"
+    }
+
+    fn phase(&self) -> Phase {
+        Phase::Orders
     }
 
     fn observe(&mut self, _run: &Observation<'_>) -> Worth {
