@@ -100,14 +100,14 @@ impl Screen {
         OnScreen(screen)
     }
 
-    /// A phase has its turn.
+    /// A phase begins.
     fn begin(&self, phase: usize) {
         let is_first = {
             let mut shown = self.shown();
             shown.line.clear();
-            let row = &mut shown.rows[phase];
-            let is_first = row.state == RowState::Waiting;
-            row.state = RowState::Running;
+            // What begins together is said once.
+            let is_first = shown.rows.iter().all(|row| row.state == RowState::Waiting);
+            shown.rows[phase].state = RowState::Running;
             is_first
         };
         if is_first && !self.is_terminal {
@@ -116,7 +116,7 @@ impl Screen {
         self.draw();
     }
 
-    /// Its turn is over.
+    /// It is over, for now.
     fn end(&self, phase: usize, gave: String, spent: Duration, is_done: bool) {
         {
             let mut shown = self.shown();

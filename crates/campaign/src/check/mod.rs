@@ -1,12 +1,11 @@
-//! Everything there is about one patch, in one budget: searches that take turns, and the report that they fill.
+//! Everything there is about one patch, in one budget: one search for every goal, and the report that it fills.
 
 pub mod clock;
+mod everything;
 mod fill;
 mod judge;
-mod schedule;
+mod rounds;
 mod suite;
-mod together;
-mod turns;
 mod work;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -93,7 +92,7 @@ pub fn run(
     notes.extend(goes_on(context, &used, options.budget));
     let clock = Clock::start();
     let meter = used.measure(clock.clone());
-    let came = turns::search(&mut work, used.left(), clock, options.blame)?;
+    let came = rounds::search(&mut work, used.left(), clock, options.blame)?;
     work.complain();
     let mut report = fill::report(&work, &came.blames, &accepted)?;
     let before = before.into_iter().map(|(name, time, gave)| Phase {

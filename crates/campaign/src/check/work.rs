@@ -1,69 +1,58 @@
-//! The searches themselves, each for a slice of time at a time, over what they share: builds, recorded tests, and each other's inputs.
+//! The search for every goal in the programs of a patch, and what is known of these: builds, recorded tests, findings.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use parallax_report::model::{Interaction, Technique};
+use parallax_report::model::Technique;
 use parallax_report::results::diverge::project::headline;
 use parallax_report::words::counted;
-use parallax_scenario::Scenario;
 use parallax_search::diverge::clusters::Cluster;
-use parallax_search::explore::Ended;
+use parallax_search::engine::{Ended, Phase};
 use parallax_store::{Store, hash};
 
+use super::everything::{Code, Everything, Interacting};
 use super::judge::{Judge, Suspect};
-use super::schedule::Gain;
 use super::suite;
-use crate::amplify::{self, Chosen};
 use crate::budget::Budget;
 use crate::context::{Context, Event};
 use crate::cover::{self, Covering};
 use crate::diverge::{self, Part};
 use crate::failure::Failure;
-use crate::interact::project::Cache;
 use crate::patch::{Found, Scope};
 use crate::project::variables;
 use crate::setup::{Running, Setup};
-use crate::stored;
 use crate::versions::{Changed, Pair, Seed, Subject, Touching, touching_code};
 use crate::watch::Watcher;
 
-/// Time for the comparison of one program: no less.
+/// Time for the search in one program: no less.
 const LEAST_PART: Duration = Duration::from_secs(3);
-/// Time for the search for one target: no less, or it comes to nothing; no more, or others never have their turn.
-const LEAST_EACH: Duration = Duration::from_secs(2);
-const MOST_EACH: Duration = Duration::from_secs(30);
 /// Inputs that showed something before are run again first, for one part in so many of the time at most, or a few seconds.
 const KNOWN: u32 = 10;
 const LEAST_KNOWN: Duration = Duration::from_secs(3);
 
-/// How the searches do their work.
+/// How the search does its work.
 pub struct Orders {
     pub diverge: diverge::Options,
     pub cover: cover::Options,
-    pub amplify: amplify::Options,
 }
 
 impl Orders {
-    /// Inputs are run alike by all of them, and each has its time when its turn comes.
+    /// Inputs are run alike for all goals.
     pub fn new(context: &Context, running: &Running, blame: bool) -> Orders {
         let context = Context {
             in_check: true,
             ..context.clone()
         };
         let setup = Setup::new(context, running.clone());
-        let amplified = Setup {
-            output: Some(stored::directory().join("amplify")),
-            ..setup.clone()
-        };
-        let budget = Budget::of(LEAST_EACH);
+        // The time is given when it is known.
+        let budget = Budget::of(Duration::ZERO);
         Orders {
             diverge: diverge::Options {
                 blame,
                 ..diverge::Options::new(setup.clone(), budget)
             },
             cover: cover::Options::new(setup, budget),
-            amplify: amplify::Options::new(amplified, budget),
         }
     }
 }
@@ -75,12 +64,6 @@ pub struct Finding {
     pub cluster: Cluster,
     /// Who found it first.
     pub technique: Technique,
-}
-
-/// Tests that are amplified together.
-struct Batch {
-    chosen: Chosen,
-    is_done: bool,
 }
 
 /// The work on one patch.
@@ -102,13 +85,10 @@ pub struct Work<'w> {
     changed: BTreeMap<String, Changed>,
     /// The program whose turn it is to be compared first.
     first_part: usize,
-    batches: Vec<Batch>,
-    amplified: BTreeSet<String>,
-    /// By program and what it shows: the changes that an input executed.
-    pub interactions: BTreeMap<(String, String), Interaction>,
-    /// Programs with the graphs of their changes, and how often changes were searched together.
-    pub together: Cache,
-    pub interact_turns: u64,
+    /// How often all programs were searched.
+    rounds: usize,
+    codes: BTreeMap<String, Option<Rc<Code>>>,
+    pub interactions: Interacting,
     begun: Instant,
     /// Whether what is found is reported only in the end.
     pub is_quiet: bool,
@@ -154,7 +134,7 @@ impl<'w> Work<'w> {
             comparing.prepare(subject);
         }
         watcher.tell("which tests run changed code?");
-        let budget = Budget::of(LEAST_EACH);
+        let budget = Budget::of(LEAST_PART);
         let campaign = cover::Campaign::new(&orders.cover, budget, store, scope, found)?;
         let mut work = Work {
             name: hash(identity.as_bytes()),
@@ -176,11 +156,9 @@ impl<'w> Work<'w> {
             is_touching_old: true,
             changed: BTreeMap::new(),
             first_part: 0,
-            batches: Vec::new(),
-            amplified: BTreeSet::new(),
-            interactions: BTreeMap::new(),
-            together: Cache::default(),
-            interact_turns: 0,
+            rounds: 0,
+            codes: BTreeMap::new(),
+            interactions: Interacting::new(),
             begun: Instant::now(),
             is_quiet: false,
         };
@@ -241,7 +219,7 @@ impl<'w> Work<'w> {
                 list.push(Finding {
                     id: diverge::finding_id(name, cluster),
                     cluster: cluster.clone(),
-                    technique: Technique::Diverge,
+                    technique: technique(cluster.phase),
                 });
             }
             // Those with a name first: others may be the same finding, seen before anybody knew where it comes from.
@@ -305,22 +283,6 @@ impl<'w> Work<'w> {
         Ok(())
     }
 
-    /// Judges an input that was just found; whether that shows something new.
-    pub fn look_at(
-        &mut self,
-        name: &str,
-        scenario: &Scenario,
-        technique: Technique,
-    ) -> Result<bool, Failure> {
-        let suspect = Suspect {
-            scenario,
-            technique,
-            id: None,
-            seconds: self.elapsed().as_secs_f64(),
-        };
-        self.look(name, &suspect)
-    }
-
     fn look(&mut self, name: &str, suspect: &Suspect<'_>) -> Result<bool, Failure> {
         let Some(ready) = self.comparing.ready(name) else {
             return Ok(false);
@@ -340,23 +302,24 @@ impl<'w> Work<'w> {
         Ok(is_new)
     }
 
-    /// Compares the versions from the scenarios that run changed code.
-    pub fn compare(&mut self, time: Duration) -> Result<Gain, Failure> {
+    /// Searches all programs once, for everything, as many of them as there is time for; whether nothing is left to try. `tell` hears how
+    /// many changed lines are run.
+    pub fn search(
+        &mut self,
+        time: Duration,
+        tell: &mut dyn FnMut(&cover::Campaign<'w>),
+    ) -> Result<bool, Failure> {
         let started = Instant::now();
+        self.is_touching_old = true;
         self.find_touching()?;
-        let before = self.found();
-        let mut parts: Vec<Part> = self
-            .subjects
-            .iter()
-            .filter_map(|subject| {
-                let touching = self.touching.get(&subject.name)?;
-                let is_known = self.comparing.has_found(&subject.name);
-                (is_known || !touching.seeds.is_empty()).then(|| Part {
-                    subject: subject.clone(),
-                    touching: touching.clone(),
-                })
+        let parts = self.subjects.iter().filter_map(|subject| {
+            let touching = self.touching.get(&subject.name)?;
+            Some(Part {
+                subject: subject.clone(),
+                touching: touching.clone(),
             })
-            .collect();
+        });
+        let mut parts: Vec<Part> = parts.collect();
         // To begin takes time: in a short one a few programs have their turn, others the next time.
         let all = parts.len();
         let room = (time.as_secs_f64() / LEAST_PART.as_secs_f64()) as usize;
@@ -365,133 +328,21 @@ impl<'w> Work<'w> {
         self.first_part += parts.len();
         let is_all = parts.len() == all;
         let budget = Budget::of(time.saturating_sub(started.elapsed()));
-        let mut watcher = Watcher::new(self.context(), Vec::new(), budget.time);
-        let ended = self.comparing.compare(parts, budget, &mut watcher)?;
-        watcher.finish(&[])?;
-        Ok(Gain {
-            spent: started.elapsed(),
-            found: self.found().saturating_sub(before),
-            inputs: 0,
-            is_done: is_all && ended == Ended::Exhausted,
-        })
-    }
-
-    /// Searches for inputs that run changed lines which no test runs.
-    pub fn cover(&mut self, time: Duration) -> Result<Gain, Failure> {
-        let started = Instant::now();
-        let campaign = &mut self.covering.campaign;
-        let searched = campaign.found.targets.len();
-        let mut budget = (time * 2 / searched.max(1) as u32).clamp(LEAST_EACH, MOST_EACH);
-        campaign.reopen(Budget::of(budget));
-        // What the last budget was not enough for may need more.
-        while campaign.open().is_empty() && budget < time {
-            budget *= 2;
-            campaign.reopen(Budget::of(budget));
-        }
-        if campaign.open().is_empty() {
-            return Ok(Gain {
-                spent: started.elapsed(),
-                is_done: true,
-                ..Gain::default()
-            });
-        }
-        let (covered, known) = (campaign.covered(), campaign.findings.len());
-        let before = campaign.made();
-        let mut watcher = Watcher::new(self.context(), Vec::new(), Some(time));
-        self.covering
-            .search(Budget::of(budget), Some(started + time), &mut watcher)?;
-        watcher.finish(&[])?;
-        let campaign = &self.covering.campaign;
-        let reached = (campaign.covered() - covered) as u64;
-        let is_done = campaign.covered() == searched;
-        self.is_touching_old |= reached > 0;
-        let mut found = reached;
-        let errors: Vec<_> = campaign.findings.iter().skip(known).cloned().collect();
-        // What was made to reach a line is run on both versions as any other input is.
-        for (name, id) in campaign
-            .made()
-            .difference(&before)
-            .cloned()
-            .collect::<Vec<_>>()
-        {
-            let scenario = self.store.get(&id)?.recorded.scenario;
-            found += u64::from(self.look_at(&name, &scenario, Technique::Cover)?);
-        }
-        for (path, finding) in errors {
-            let subject = self.subjects.iter().find(|one| one.paths.new == path);
-            if let Some(name) = subject.map(|subject| subject.name.clone()) {
-                found += u64::from(self.look_at(&name, &finding.scenario, Technique::Cover)?);
-            }
-        }
-        Ok(Gain {
-            spent: started.elapsed(),
-            found,
-            inputs: reached,
-            is_done,
-        })
-    }
-
-    /// Checks what the scenarios execute that run changed code, for other inputs of their paths and of paths nearby.
-    pub fn amplify(&mut self, time: Duration) -> Result<Gain, Failure> {
-        let started = Instant::now();
-        self.find_touching()?;
-        self.batch();
-        let Some(number) = self.batches.iter().position(|batch| !batch.is_done) else {
-            return Ok(Gain {
-                spent: started.elapsed(),
-                is_done: true,
-                ..Gain::default()
-            });
+        let mut watcher = Watcher::new(&self.orders.diverge.setup.context, Vec::new(), budget.time);
+        let mut everything = Everything {
+            options: &self.orders.diverge,
+            pair: self.pair,
+            covering: &mut self.covering,
+            codes: &mut self.codes,
+            interactions: &mut self.interactions,
+            round: self.rounds,
+            tell,
         };
-        let batch = &self.batches[number];
-        let time = time.saturating_sub(started.elapsed());
-        let came = amplify::go_on(&self.orders.amplify, &batch.chosen, time, self.store)?;
-        let names: Vec<String> = batch
-            .chosen
-            .targets
-            .iter()
-            .map(|target| target.name.clone())
-            .collect();
-        self.batches[number].is_done = came.is_done;
-        let mut found = 0;
-        for (name, findings) in names.iter().zip(&came.findings) {
-            for finding in findings {
-                found += u64::from(self.look_at(name, &finding.scenario, Technique::Amplify)?);
-            }
-        }
-        Ok(Gain {
-            spent: started.elapsed(),
-            found,
-            inputs: 0,
-            is_done: self.batches.iter().all(|batch| batch.is_done),
-        })
-    }
-
-    /// Puts scenarios together that are not amplified yet: the project's own first, because a later run finds the same ones, and
-    /// what it did with them is gone on with.
-    fn batch(&mut self) {
-        let mut seeds = self.touching.values().flat_map(|one| &one.seeds);
-        let is_first = self.batches.is_empty() && seeds.any(|seed| seed.is_given);
-        let is_meant =
-            |seed: &&Seed| !self.amplified.contains(&seed.id) && (!is_first || seed.is_given);
-        let parts = self.subjects.iter().filter_map(|subject| {
-            let programs = &self.comparing.ready(&subject.name)?.versions.new.programs;
-            let seeds = self.touching.get(&subject.name)?.seeds.iter();
-            Some((subject, programs, seeds.filter(is_meant).collect()))
-        });
-        let parts: Vec<_> = parts.collect();
-        let ids = parts
-            .iter()
-            .flat_map(|(_, _, seeds): &(_, _, Vec<&Seed>)| seeds);
-        let ids: Vec<String> = ids.map(|seed| seed.id.clone()).collect();
-        let chosen = amplify::near(&self.orders.amplify, self.pair, parts.into_iter());
-        if let Some(chosen) = chosen {
-            self.batches.push(Batch {
-                chosen,
-                is_done: false,
-            });
-        }
-        self.amplified.extend(ids);
+        let comparing = &mut self.comparing;
+        let ended = comparing.compare(parts, budget, &mut everything, &mut watcher)?;
+        watcher.finish(&[])?;
+        self.rounds += 1;
+        Ok(is_all && ended == Ended::Exhausted)
     }
 
     /// Says what could not be looked at.
@@ -501,5 +352,15 @@ impl<'w> Work<'w> {
             self.context()
                 .note(&format!("{count} could not be run on both versions"));
         }
+    }
+}
+
+/// What an input was made for.
+fn technique(phase: Phase) -> Technique {
+    match phase {
+        Phase::Lines => Technique::Cover,
+        Phase::Near => Technique::Amplify,
+        Phase::Orders => Technique::Interact,
+        _ => Technique::Diverge,
     }
 }

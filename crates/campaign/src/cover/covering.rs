@@ -80,6 +80,21 @@ fn sizes(found: &Found, store: &Store) -> Result<Vec<usize>, Failure> {
     found.subjects.iter().map(size).collect()
 }
 
+impl Covering<'_> {
+    /// The open targets that are searched for in this program, if each has this budget: those that are in no other program whose tests
+    /// come nearer, unless it has been searched for there.
+    pub fn assigned(
+        &self,
+        subject: usize,
+        round: usize,
+        budget: Budget,
+    ) -> Result<Vec<usize>, Failure> {
+        let sizes = sizes(self.campaign.found, self.store)?;
+        let mut all = assigned(&self.campaign, &sizes, round % PROGRAMS, budget);
+        Ok(all.remove(&subject).unwrap_or_default())
+    }
+}
+
 /// The open targets of each program in this round: in the first, each target in the program whose tests come nearest to it.
 fn assigned(
     campaign: &Campaign<'_>,

@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use parallax_exec::coverage::Counter;
+use parallax_exec::sites::SiteMap;
 use parallax_report::results::search::ranked;
 use parallax_scenario::{Bytes, Scenario};
 use parallax_search::core::counts::Counts;
 use parallax_search::core::guide::Target;
-use parallax_search::cover::{Inbox, Outcome, Reached, Step, Verdict};
-use parallax_search::engine::{self, Ended, Observer, Progress};
+use parallax_search::cover::{Aims, Inbox, Outcome, Reached, Step, Verdict};
+use parallax_search::engine::{self, Ended};
 use parallax_store::ledger::{Entry, Status};
 use parallax_store::scenario_id;
 
@@ -21,36 +22,65 @@ use super::keeper::Keeper;
 use super::search::Shared;
 use super::spots::Spots;
 use crate::failure::Failure;
-use crate::watch::Watcher;
 
 /// See the module's description.
-pub(super) struct Looking<'l, 'c> {
-    pub(super) means: &'l Shared<'l>,
-    pub(super) campaign: &'l mut Campaign<'c>,
-    pub(super) keeper: Keeper<'l>,
-    pub(super) spots: Spots<'l>,
-    pub(super) watcher: &'l mut Watcher,
-    pub(super) inbox: &'l Inbox,
+pub struct Looking<'l, 'c> {
+    pub means: &'l Shared<'l>,
+    pub campaign: &'l mut Campaign<'c>,
+    pub keeper: Keeper<'l>,
+    pub spots: Spots<'l>,
+    pub inbox: &'l Inbox,
     /// The program.
-    pub(super) name: String,
-    pub(super) path: PathBuf,
-    pub(super) program: Bytes,
-    pub(super) subject: usize,
+    pub name: String,
+    pub path: PathBuf,
+    pub program: Bytes,
+    pub subject: usize,
     /// By the numbers that they have in the search: the campaign's number, and the counters that say that it was reached.
-    pub(super) targets: Vec<usize>,
-    pub(super) wanted: Vec<BTreeSet<Counter>>,
-    pub(super) started: Instant,
+    pub targets: Vec<usize>,
+    pub wanted: Vec<BTreeSet<Counter>>,
+    pub started: Instant,
     /// What went wrong while something was kept.
-    pub(super) error: Option<Failure>,
+    pub error: Option<Failure>,
     /// Of inputs to start from that are not tests.
-    pub(super) histories: Histories,
+    pub histories: Histories,
     /// Scenarios that cannot be run.
-    pub(super) left_out: usize,
+    pub left_out: usize,
     /// Targets that were reached without looking at a path.
-    pub(super) surveyed: usize,
+    pub surveyed: usize,
 }
 
-impl Looking<'_, '_> {
+impl<'l, 'c> Looking<'l, 'c> {
+    /// Of a program, whose traced variant has these sites. It looks for nothing yet.
+    pub fn open(
+        means: &'l Shared<'l>,
+        campaign: &'l mut Campaign<'c>,
+        subject: usize,
+        sites: &'l SiteMap,
+        inbox: &'l Inbox,
+    ) -> Result<Looking<'l, 'c>, Failure> {
+        let of = &campaign.found.subjects[subject];
+        let (name, path) = (of.name.clone(), of.path.clone());
+        let (folders, setup) = (means.scope.folders(), &means.options.setup);
+        Ok(Looking {
+            means,
+            keeper: Keeper::new(means.store, &name, &path, &folders, setup, means.tests)?,
+            spots: Spots::new(sites, means.scope.source.as_deref()),
+            campaign,
+            inbox,
+            program: name.as_bytes().into(),
+            name,
+            path,
+            subject,
+            targets: Vec::new(),
+            wanted: Vec::new(),
+            started: Instant::now(),
+            error: None,
+            histories: Histories::default(),
+            left_out: 0,
+            surveyed: 0,
+        })
+    }
+
     fn target(&self, index: usize) -> Target {
         let target = &self.campaign.found.targets[index];
         let place = target
@@ -67,7 +97,7 @@ impl Looking<'_, '_> {
 
     /// Looks for these targets, as far as they are open, and with an eye on all others of the program that are; how many are searched
     /// for. Inputs that were made for other targets may reach some.
-    pub(super) fn look_for(
+    pub fn look_for(
         &mut self,
         targets: &[usize],
         counts: &Counts<'_>,
@@ -109,13 +139,25 @@ impl Looking<'_, '_> {
     }
 
     /// The targets, as a search knows them.
-    pub(super) fn named(&self) -> Vec<Target> {
+    fn named(&self) -> Vec<Target> {
         let targets = self.targets.iter();
         targets.map(|index| self.target(*index)).collect()
     }
 
+    /// What a search is to look for, the first so many above all.
+    pub fn aims(&self, searched: usize) -> Aims {
+        Aims {
+            targets: self.named(),
+            searched,
+            before: self.before(searched),
+            runs: self.means.budget.runs,
+            time: self.means.budget.time,
+            without: self.means.options.without.clone(),
+        }
+    }
+
     /// What was spent on the first targets, in other programs, too.
-    pub(super) fn before(&self, searched: usize) -> Vec<Duration> {
+    fn before(&self, searched: usize) -> Vec<Duration> {
         let spent = |index: &usize| {
             let entry = self.campaign.entries[*index].as_ref();
             Duration::from_secs_f64(entry.map_or(0.0, |entry| entry.seconds))
@@ -124,15 +166,12 @@ impl Looking<'_, '_> {
     }
 
     /// Keeps what has reached targets since the last time.
-    pub(super) fn keep_all(&mut self) {
+    pub fn keep_all(&mut self) -> Result<(), Failure> {
         let reached = std::mem::take(&mut *self.inbox.borrow_mut());
         for reached in reached {
-            if self.error.is_none()
-                && let Err(failure) = self.keep(&reached)
-            {
-                self.error = Some(failure);
-            }
+            self.keep(&reached)?;
         }
+        self.error.take().map_or(Ok(()), Err)
     }
 
     fn keep(&mut self, reached: &Reached) -> Result<(), Failure> {
@@ -180,14 +219,12 @@ impl Looking<'_, '_> {
     }
 
     /// Enters what the search came to. It is cut if the end of everything came before targets had their time.
-    pub(super) fn finish(
+    pub fn finish(
         &mut self,
         outcomes: Vec<Outcome>,
-        search: engine::Summary,
+        search: &engine::Summary,
         is_cut: bool,
     ) -> Result<(), Failure> {
-        self.campaign
-            .add_findings(&self.name, &self.path, search.findings)?;
         let is_stopped = search.ended == Ended::Stopped;
         let losses = ranked(&search.losses);
         for (number, outcome) in outcomes.into_iter().enumerate() {
@@ -291,28 +328,4 @@ fn nearer(before: Option<Entry>, now: Entry) -> Entry {
     };
     (entry.runs, entry.paths, entry.queries, entry.seconds) = effort;
     entry
-}
-
-impl Observer for Looking<'_, '_> {
-    fn progress(&mut self, progress: &Progress) {
-        self.keep_all();
-        let (covered, all) = (self.campaign.covered(), self.campaign.found.targets.len());
-        let seconds = self.started.elapsed().as_secs_f64();
-        let Progress { runs, inputs, .. } = progress;
-        self.watcher.count_runs(inputs + runs);
-        let line = format!(
-            "{covered} of {all} covered  {}  {seconds:.0} s  {runs} runs  {} open",
-            self.name, progress.open
-        );
-        self.watcher.tell(&line);
-    }
-
-    fn left_out(&mut self, _seed: usize, _why: &dyn std::fmt::Display) {
-        self.left_out += 1;
-    }
-
-    fn stop(&self) -> bool {
-        let context = &self.means.options.setup.context;
-        self.error.is_some() || context.is_cancelled() || self.watcher.is_over()
-    }
 }

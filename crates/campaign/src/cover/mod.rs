@@ -1,7 +1,7 @@
 //! Inputs that reach given lines, of one program or of a project's patch.
 
 mod campaign;
-mod candidates;
+pub mod candidates;
 mod checkpoint;
 mod covering;
 mod keeper;
@@ -24,8 +24,11 @@ use parallax_trace::region::Symbolic;
 use crate::budget::Budget;
 use crate::setup::Setup;
 pub use campaign::Campaign;
+pub use checkpoint::Checkpoint as Starts;
 pub use covering::Covering;
 pub use keeper::test_name;
+pub use looking::Looking;
+pub use search::Shared;
 
 /// How to search.
 pub struct Options {

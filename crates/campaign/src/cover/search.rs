@@ -7,7 +7,8 @@ use parallax_capture::Variant;
 use parallax_exec::sites::{self, SiteMap};
 use parallax_report::words::counted;
 use parallax_search::core::counts::Counts;
-use parallax_search::cover::{self, Aims, Heuristic, Inbox, Options, Summary};
+use parallax_search::cover::{self, Heuristic, Inbox, Options, Summary};
+use parallax_search::engine::{Observer, Progress};
 use parallax_search::explore::{Bounds, Shape};
 use parallax_store::Store;
 
@@ -15,9 +16,7 @@ use super::Options as Asked;
 use super::campaign::Campaign;
 use super::candidates::{self, Candidate};
 use super::checkpoint::Checkpoint;
-use super::keeper::Keeper;
 use super::looking::Looking;
-use super::spots::Spots;
 use crate::budget::Budget;
 use crate::failure::Failure;
 use crate::patch::{Scope, Suite};
@@ -48,8 +47,7 @@ pub fn search(
     targets: &[usize],
     watcher: &mut Watcher,
 ) -> Result<(), Failure> {
-    let subject_of = &campaign.found.subjects[subject];
-    let (name, path) = (subject_of.name.clone(), subject_of.path.clone());
+    let path = campaign.found.subjects[subject].path.clone();
     let setup = &means.options.setup;
     let context = &setup.context;
     let program = variants::read(&path)?;
@@ -67,25 +65,7 @@ pub fn search(
         candidates.push(Candidate::nothing());
     }
     let inbox = Inbox::default();
-    let mut looking = Looking {
-        means,
-        campaign,
-        keeper: Keeper::new(means.store, &name, &path, &folders, setup, means.tests)?,
-        spots: Spots::new(&sites, means.scope.source.as_deref()),
-        watcher,
-        inbox: &inbox,
-        program: name.as_bytes().into(),
-        name,
-        path: path.clone(),
-        subject,
-        targets: Vec::new(),
-        wanted: Vec::new(),
-        started: Instant::now(),
-        error: None,
-        histories: Default::default(),
-        left_out: 0,
-        surveyed: 0,
-    };
+    let mut looking = Looking::open(means, campaign, subject, &sites, &inbox)?;
     let searched = looking.look_for(targets, &counts, &candidates)?;
     if searched == 0 {
         return Ok(());
@@ -103,8 +83,8 @@ pub fn search(
         seeds.extend(starts);
         looking.histories = histories;
     }
-    let before = looking.before(searched);
-    let Total { budget, is_cut } = total(means, &before);
+    let aims = looking.aims(searched);
+    let Total { budget, is_cut } = total(means, &aims.before);
     let mut explore = means.options.explore(
         &path,
         budget,
@@ -116,14 +96,11 @@ pub fn search(
     let options = Options {
         seeds,
         explore,
-        aims: Aims {
-            targets: looking.named(),
-            searched,
-            before,
-            runs: means.budget.runs,
-            time: means.budget.time,
-            without: means.options.without.clone(),
-        },
+        aims,
+    };
+    let mut watching = Watching {
+        looking: &mut looking,
+        watcher,
     };
     let result = cover::cover(
         &programs,
@@ -132,12 +109,9 @@ pub fn search(
         &tables,
         options,
         &inbox,
-        &mut looking,
+        &mut watching,
     );
-    looking.keep_all();
-    if let Some(failure) = looking.error.take() {
-        return Err(failure);
-    }
+    looking.keep_all()?;
     let Summary {
         outcomes,
         discoveries,
@@ -153,12 +127,48 @@ pub fn search(
             looking.started.elapsed().as_secs_f64(),
         );
         match context.in_check {
-            true => looking.watcher.tell(&note),
+            true => watcher.tell(&note),
             false => context.note(&note),
         }
     }
     checkpoint.write(discoveries, &looking.histories)?;
-    looking.finish(outcomes, search, is_cut)
+    looking.finish(outcomes, &search, is_cut)?;
+    let name = looking.name.clone();
+    campaign.add_findings(&name, &path, search.findings)
+}
+
+/// Keeps at once what reaches a target, and tells how far the search is.
+struct Watching<'w, 'l, 'c> {
+    looking: &'w mut Looking<'l, 'c>,
+    watcher: &'w mut Watcher,
+}
+
+impl Observer for Watching<'_, '_, '_> {
+    fn progress(&mut self, progress: &Progress) {
+        let looking = &mut *self.looking;
+        if let Err(failure) = looking.keep_all() {
+            looking.error.get_or_insert(failure);
+        }
+        let campaign = &looking.campaign;
+        let (covered, all) = (campaign.covered(), campaign.found.targets.len());
+        let seconds = looking.started.elapsed().as_secs_f64();
+        let Progress { runs, inputs, .. } = progress;
+        self.watcher.count_runs(inputs + runs);
+        let line = format!(
+            "{covered} of {all} covered  {}  {seconds:.0} s  {runs} runs  {} open",
+            looking.name, progress.open
+        );
+        self.watcher.tell(&line);
+    }
+
+    fn left_out(&mut self, _seed: usize, _why: &dyn std::fmt::Display) {
+        self.looking.left_out += 1;
+    }
+
+    fn stop(&self) -> bool {
+        let context = &self.looking.means.options.setup.context;
+        self.looking.error.is_some() || context.is_cancelled() || self.watcher.is_over()
+    }
 }
 
 /// What a search for several targets may take.

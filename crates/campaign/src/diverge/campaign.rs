@@ -11,7 +11,7 @@ use parallax_store::{Store, hash};
 use super::Blame;
 use super::blame::{Accused, blame};
 use super::checkpoint::Checkpoint;
-use super::compare::{Event, Ready, compare, compare_natively};
+use super::compare::{Beside, Event, Further, Ready, compare, compare_natively};
 use super::{Options, keeper, progress_line};
 use crate::budget::Budget;
 use crate::context::Context;
@@ -99,6 +99,7 @@ impl<'c, 's> Campaign<'c, 's> {
         &mut self,
         parts: Vec<Part>,
         budget: Budget,
+        beside: &mut dyn Beside,
         watcher: &mut Watcher,
     ) -> Result<Ended, Failure> {
         let mut spent = Duration::ZERO;
@@ -133,7 +134,7 @@ impl<'c, 's> Campaign<'c, 's> {
             let began = Instant::now();
             let (ready, earlier) = before;
             let known = earlier.as_ref().map_or(&[][..], |one| &one.clusters);
-            let compared = self.compare_one(&ready, &open, known, budget, watcher);
+            let compared = self.compare_one(&ready, open, known, budget, beside, watcher);
             let (summary, failure) = match compared {
                 Ok(summary) => (summary, None),
                 Err(failure) => (None, Some(failure)),
@@ -211,9 +212,10 @@ impl<'c, 's> Campaign<'c, 's> {
     fn compare_one(
         &mut self,
         ready: &Ready,
-        seeds: &[Seed],
+        seeds: Vec<Seed>,
         known: &[Cluster],
         budget: Budget,
+        beside: &mut dyn Beside,
         watcher: &mut Watcher,
     ) -> Result<Option<Summary>, Failure> {
         let name = ready.subject.name.clone();
@@ -221,7 +223,8 @@ impl<'c, 's> Campaign<'c, 's> {
         let (store, pair) = (self.store, self.pair);
         let checkpoint = &mut self.checkpoint;
         let left_out = &mut self.left_out;
-        let summary = compare(self.options, pair, ready, seeds, budget, &mut |event| {
+        let options = self.options;
+        let mut tell = |event| {
             match event {
                 Event::Progress(progress) => {
                     let pace = watcher.pace(progress.runs);
@@ -245,7 +248,11 @@ impl<'c, 's> Campaign<'c, 's> {
                 }
             }
             Ok(())
-        })?;
+        };
+        let mut search = |seeds: &[Seed], further: Further<'_>| {
+            compare(options, pair, ready, seeds, budget, further, &mut tell)
+        };
+        let summary = beside.search(ready, seeds, budget, &mut search)?;
         // The smallest inputs are what is gone on with.
         for cluster in summary.iter().flat_map(|summary| &summary.clusters) {
             let scenario = keeper::keep(store, &name, cluster, None)?;

@@ -3,13 +3,15 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use parallax_exec::sites::ModuleSites;
 use parallax_scenario::Scenario;
+use parallax_search::core::goal::{Examiner, Goal};
 use parallax_search::diverge::Versions;
 use parallax_search::diverge::clusters::Cluster;
 use parallax_search::diverge::correspond::Correspondence;
 use parallax_search::diverge::triage::{Court, Subjects};
 use parallax_search::diverge::walk::Both;
-use parallax_search::engine::{Natives, Observer, Prepared, Progress, Summary, search};
+use parallax_search::engine::{Natives, Observer, Patch, Prepared, Progress, Summary, search};
 use parallax_search::explore::{Bounds, Shape};
 use parallax_search::goals::differences::Differences;
 use parallax_search::journal::Nowhere;
@@ -111,6 +113,50 @@ pub enum Event {
     LeftOut(String, String),
 }
 
+/// What a search looks for beside differences, and what that needs.
+#[derive(Default)]
+pub struct Further<'f> {
+    pub goals: Vec<&'f mut dyn Goal>,
+    /// Of the new version's covered variant.
+    pub tables: &'f [ModuleSites],
+    pub examiner: Option<&'f dyn Examiner>,
+    /// Environment variables that are input, beside the project's.
+    pub environment: Vec<Vec<u8>>,
+    pub patch: Patch,
+    /// Called now and then, and once more at the end.
+    pub hear: Option<&'f mut dyn FnMut() -> Result<(), Failure>>,
+}
+
+/// Searches from scenarios, for what it is given, too.
+pub type Search<'s> = dyn FnMut(&[Seed], Further<'_>) -> Result<Option<Summary>, Failure> + 's;
+
+/// Has more to look for in the programs that are compared.
+pub trait Beside {
+    /// Searches one program from these scenarios, or from more, within the budget.
+    fn search(
+        &mut self,
+        ready: &Ready,
+        seeds: Vec<Seed>,
+        budget: Budget,
+        search: &mut Search<'_>,
+    ) -> Result<Option<Summary>, Failure>;
+}
+
+/// Nothing but differences.
+pub struct Nothing;
+
+impl Beside for Nothing {
+    fn search(
+        &mut self,
+        _ready: &Ready,
+        seeds: Vec<Seed>,
+        _budget: Budget,
+        search: &mut Search<'_>,
+    ) -> Result<Option<Summary>, Failure> {
+        search(&seeds, Further::default())
+    }
+}
+
 /// Compares from scenarios, until the budget is used up; `None` without any scenario.
 pub fn compare(
     asked: &Asked,
@@ -118,6 +164,7 @@ pub fn compare(
     ready: &Ready,
     seeds: &[Seed],
     budget: Budget,
+    further: Further<'_>,
     tell: &mut dyn FnMut(Event) -> Result<(), Failure>,
 ) -> Result<Option<Summary>, Failure> {
     if seeds.is_empty() {
@@ -125,20 +172,34 @@ pub fn compare(
     }
     let all: Vec<_> = seeds.iter().map(|seed| seed.scenario.clone()).collect();
     let shape = Shape::Bounded(Bounds::around(&all));
-    let variables = variables(&pair.project);
+    let mut variables = variables(&pair.project);
+    variables.extend(further.environment);
     let mut searched = asked.searched(&ready.subject.paths.new, budget, all, shape, variables);
     searched.explore.settings.readable.extend(pair.folders());
-    let preparation = OnceLock::from(Some(ready.prepared(&searched.seeds)));
+    searched.patch = further.patch;
+    let preparation = OnceLock::from(Some(Prepared {
+        tables: further.tables,
+        examiner: further.examiner,
+        ..ready.prepared(&searched.seeds)
+    }));
     let mut teller = Teller::new(asked, seeds, tell);
-    let mut goal = Differences::default();
+    if let Some(hear) = further.hear {
+        teller.hear = Some(hear);
+    }
+    let mut differences = Differences::default();
+    let mut goals: Vec<&mut dyn Goal> = vec![&mut differences];
+    for goal in further.goals {
+        goals.push(goal);
+    }
     let result = search(
         &ready.natives(),
         &searched,
         &preparation,
-        &mut [&mut goal],
+        &mut goals,
         &mut Nowhere,
         &mut teller,
     );
+    teller.listen();
     match teller.trouble {
         Some(failure) => Err(failure),
         None => Ok(Some(result?)),
@@ -184,6 +245,7 @@ pub fn compare_natively(
 struct Teller<'t> {
     seeds: &'t [Seed],
     tell: &'t mut dyn FnMut(Event) -> Result<(), Failure>,
+    hear: Option<&'t mut dyn FnMut() -> Result<(), Failure>>,
     cancel: &'t Cancel,
     /// Nothing can be kept any more.
     trouble: Option<Failure>,
@@ -198,8 +260,15 @@ impl<'t> Teller<'t> {
         Teller {
             seeds,
             tell,
+            hear: None,
             cancel: &asked.setup.context.cancel,
             trouble: None,
+        }
+    }
+
+    fn listen(&mut self) {
+        if let (None, Some(hear)) = (&self.trouble, &mut self.hear) {
+            self.trouble = hear().err();
         }
     }
 
@@ -212,6 +281,7 @@ impl<'t> Teller<'t> {
 
 impl Observer for Teller<'_> {
     fn progress(&mut self, progress: &Progress) {
+        self.listen();
         self.send(Event::Progress(*progress));
     }
 

@@ -21,7 +21,7 @@ use crate::setup::Setup;
 pub use blame::{Accused, prepare as prepare_blame};
 pub use campaign::{Campaign, Part, blames, identity};
 pub use checkpoint::Checkpoint;
-pub use compare::Ready;
+pub use compare::{Beside, Further, Nothing, Ready, Search};
 pub use keeper::{finding_id, keep, keep_as};
 pub use parallax_report::results::diverge::project::Blame;
 

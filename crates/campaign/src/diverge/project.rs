@@ -74,7 +74,7 @@ pub fn run(
         });
     }
     let mut campaign = Campaign::new(options, &pair, &store, checkpoint);
-    let ended = campaign.compare(ready, budget, &mut watcher)?;
+    let ended = campaign.compare(ready, budget, &mut crate::diverge::Nothing, &mut watcher)?;
     let time = budget.time.unwrap_or(BLAMING);
     let blames = campaign.blames(time, &mut watcher)?;
     watcher.finish(&[])?;

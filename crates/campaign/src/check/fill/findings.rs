@@ -8,7 +8,7 @@ use parallax_report::model::{
 };
 use parallax_store::hash;
 
-use super::super::turns::Blames;
+use super::super::rounds::Blames;
 use super::super::work::{self, Work};
 use crate::diverge::{self, Blame, Ready};
 use crate::failure::Failure;

@@ -9,7 +9,7 @@ use parallax_project::accepted::Accepted;
 use parallax_report::PatchReport;
 use parallax_report::model::{Loss, Program, Promise, Stats};
 
-use super::turns::Blames;
+use super::rounds::Blames;
 use super::work::Work;
 use crate::failure::Failure;
 use crate::versions::Pair;

@@ -1,68 +1,32 @@
-//! The searches take turns until the time is over.
+//! One search for every goal, program by program, until the time is over; then the hunks that findings come from.
+//!
+//! Programs share the time evenly. When all have had theirs and some of it is left, because there was nothing left to try in some of them,
+//! they share that, and so on.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use parallax_report::model::{Moment, Phase};
+use parallax_report::model::{Moment, Phase, Technique};
 use parallax_report::words::counted;
 use parallax_search::diverge::clusters::Cluster;
 
 use super::clock::Clock;
-use super::schedule::{Gain, Schedule, Slice};
 use super::work::Work;
 use crate::context::{Progress, Step, Task};
+use crate::cover;
 use crate::diverge::{self, Accused, Blame};
 use crate::failure::Failure;
 use crate::watch::Watcher;
 
-/// A search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Search {
-    Compare,
-    Cover,
-    Amplify,
-    Interact,
-}
-
-impl Search {
-    /// In the order of their first slices: what can be seen comes first.
-    const ALL: [Search; 4] = [
-        Search::Compare,
-        Search::Cover,
-        Search::Amplify,
-        Search::Interact,
-    ];
-
-    /// What it does, for people.
-    fn name(self) -> &'static str {
-        match self {
-            Search::Compare => "compare the versions",
-            Search::Cover => "reach lines no test runs",
-            Search::Amplify => "make changed code fail",
-            Search::Interact => "run changes together",
-        }
-    }
-
-    /// The command that does it alone.
-    fn command(self) -> &'static str {
-        match self {
-            Search::Compare => "diverge",
-            Search::Cover => "cover",
-            Search::Amplify => "amplify",
-            Search::Interact => "interact",
-        }
-    }
-
-    /// Least share of the time.
-    fn share(self) -> f64 {
-        match self {
-            Search::Compare | Search::Cover => 0.25,
-            Search::Amplify => 0.15,
-            Search::Interact => 0.05,
-        }
-    }
-}
+/// What is looked for, in the order in which it is shown: in words, and the command that looks for nothing else.
+const GOALS: [(Technique, &str, &str); 4] = [
+    (Technique::Diverge, "compare the versions", "diverge"),
+    (Technique::Cover, "reach lines no test runs", "cover"),
+    (Technique::Amplify, "make changed code fail", "amplify"),
+    (Technique::Interact, "run changes together", "interact"),
+];
 
 /// Share of the time that is kept for finding the hunks that findings come from; of a short time more, because building takes as long as
 /// it takes.
@@ -71,13 +35,13 @@ const MOST_BLAMING: f64 = 0.3;
 const ENOUGH_BLAMING: Duration = Duration::from_secs(10);
 /// Of patches with more hunks it is not looked for: there would be no time to leave out enough of them.
 const MOST_HUNKS: usize = 150;
-/// A slice is no shorter, whatever is kept for later.
-const SHORTEST: Duration = Duration::from_millis(100);
+/// Another round takes one part in so many of the time, or it is not begun.
+const ROUND: u32 = 10;
 
 /// By program and what was found.
 pub type Blames = BTreeMap<(String, String), Blame>;
 
-/// What the searches came to.
+/// What the search came to.
 pub struct Came {
     pub blames: Blames,
     pub phases: Vec<Phase>,
@@ -86,23 +50,7 @@ pub struct Came {
     pub searched: Duration,
 }
 
-/// How far a search is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tally {
-    spent: Duration,
-    found: u64,
-    is_done: bool,
-}
-
-impl Tally {
-    fn add(&mut self, gain: Gain) {
-        self.spent += gain.spent;
-        self.found += gain.found;
-        self.is_done = gain.is_done;
-    }
-}
-
-/// Gives slices of the time to the searches until it is over, or somebody asks for an end.
+/// Searches until the time is over, nothing is left to try, or somebody asks for an end.
 pub fn search(
     work: &mut Work<'_>,
     budget: Duration,
@@ -115,11 +63,10 @@ pub fn search(
         budget,
         clock: clock.clone(),
         runs: context.runs.clone(),
-        phases: &Search::ALL.map(Search::name),
+        phases: &GOALS.map(|(_, name, _)| name),
     });
-    let mut turns = Turns {
+    let mut rounds = Rounds {
         screen: &*screen,
-        schedule: Schedule::new(budget, &Search::ALL.map(Search::share)),
         clock,
         reserve: match blames && (2..=MOST_HUNKS).contains(&work.pair.patch.hunks.len()) {
             true => ENOUGH_BLAMING
@@ -128,91 +75,137 @@ pub fn search(
             false => Duration::ZERO,
         },
         work,
-        tallies: [Tally::default(); Search::ALL.len()],
+        spent: Duration::ZERO,
+        is_done: false,
         timeline: Vec::new(),
     };
-    let result = turns.run(budget, blames);
-    let runs = context.runs.total();
-    let blames = result?;
-    let phases = Search::ALL.into_iter().zip(turns.tallies);
-    let phases = phases.map(|(search, tally)| Phase {
-        name: search.command().to_owned(),
-        seconds: tally.spent.as_secs_f64(),
-        gave: gave(turns.work, search, tally.found),
-        left: (!tally.is_done).then(|| match tally.spent.is_zero() {
-            true => "there was no time".to_owned(),
-            false => "the time was over".to_owned(),
-        }),
+    let blames = rounds.run(budget, blames)?;
+    let phases = GOALS.map(|(technique, _, command)| {
+        let spent = rounds.spent(technique);
+        Phase {
+            name: command.to_owned(),
+            seconds: spent.as_secs_f64(),
+            gave: gave(rounds.work, technique),
+            left: (!rounds.is_done).then(|| match spent.is_zero() {
+                true => "there was no time".to_owned(),
+                false => "the time was over".to_owned(),
+            }),
+        }
     });
     Ok(Came {
         blames,
-        phases: phases.collect(),
-        runs,
-        searched: turns.clock.elapsed(),
-        timeline: turns.timeline,
+        phases: phases.into(),
+        runs: context.runs.total(),
+        searched: rounds.clock.elapsed(),
+        timeline: rounds.timeline,
     })
 }
 
-struct Turns<'t, 'w> {
+struct Rounds<'t, 'w> {
     work: &'t mut Work<'w>,
     screen: &'t dyn Progress,
-    schedule: Schedule,
     clock: Arc<Clock>,
     /// Time that is kept for finding hunks.
     reserve: Duration,
-    tallies: [Tally; Search::ALL.len()],
+    /// On searching.
+    spent: Duration,
+    /// Whether nothing is left to try.
+    is_done: bool,
     timeline: Vec<Moment>,
 }
 
-impl Turns<'_, '_> {
+impl Rounds<'_, '_> {
     fn run(&mut self, budget: Duration, blames: bool) -> Result<Blames, Failure> {
         self.note();
         self.work.recall(budget)?;
-        self.schedule.spend(self.clock.elapsed());
         self.note();
+        for goal in 0..GOALS.len() {
+            self.screen.step(Step::Begin(goal));
+        }
         let mut found = Blames::new();
         let mut is_blamed = !blames;
         while !self.work.pair.context.is_cancelled() {
-            let left = self.schedule.left();
-            let slice = self.schedule.next();
-            if !is_blamed && !left.is_zero() && (left <= self.reserve || slice.is_none()) {
-                is_blamed = true;
-                self.reserve = Duration::ZERO;
-                found = self.blame(left)?;
+            let left = budget.saturating_sub(self.clock.elapsed());
+            let time = left.saturating_sub(self.reserve);
+            if !self.is_done && !time.is_zero() && (time >= budget / ROUND || self.spent.is_zero())
+            {
+                self.round(time)?;
                 continue;
             }
-            let Some(slice) = slice else {
+            if is_blamed || left.is_zero() {
                 break;
-            };
-            let most = left.saturating_sub(self.reserve).max(SHORTEST);
-            let time = slice.time.min(most);
-            self.turn(Slice { time, ..slice })?;
+            }
+            is_blamed = true;
+            self.reserve = Duration::ZERO;
+            found = self.blame(left)?;
         }
+        self.show();
         Ok(found)
     }
 
-    fn turn(&mut self, slice: Slice) -> Result<(), Failure> {
-        let Slice { phase, time } = slice;
-        let search = Search::ALL[phase];
-        self.screen.step(Step::Begin(phase));
-        let gain = match search {
-            Search::Compare => self.work.compare(time)?,
-            Search::Cover => self.work.cover(time)?,
-            Search::Amplify => self.work.amplify(time)?,
-            Search::Interact => self.work.interact(time)?,
+    /// Searches all programs once.
+    fn round(&mut self, time: Duration) -> Result<(), Failure> {
+        let began = Instant::now();
+        let before = self.work.found();
+        let timeline = RefCell::new(&mut self.timeline);
+        let (clock, screen) = (&self.clock, self.screen);
+        // Findings of the search under way are told when they are seen; here they count when it is over.
+        let mut tell = |campaign: &cover::Campaign<'_>| {
+            let mut timeline = timeline.borrow_mut();
+            let (covered, lines) = covered_lines(campaign);
+            let findings = before;
+            if timeline.last().is_some_and(|last| last.covered == covered) {
+                return;
+            }
+            let seconds = clock.elapsed().as_secs_f64();
+            timeline.push(Moment {
+                seconds,
+                covered,
+                findings,
+            });
+            screen.step(Step::Totals {
+                findings,
+                covered,
+                lines,
+            });
         };
-        self.schedule.took(slice, gain);
-        let tally = &mut self.tallies[phase];
-        tally.add(gain);
-        let gave = gave(self.work, search, tally.found);
-        self.screen.step(Step::End {
-            phase,
-            gave,
-            spent: tally.spent,
-            is_done: gain.is_done,
-        });
+        self.is_done = self.work.search(time, &mut tell)?;
+        self.spent += began.elapsed();
+        self.show();
         self.note();
         Ok(())
+    }
+
+    /// Time that went to one kind of goal: of all of it, the part that its work took.
+    fn spent(&self, technique: Technique) -> Duration {
+        let done = self.work.comparing.done.iter();
+        let yields = done.flat_map(|done| &done.summary.yields);
+        let (mut own, mut all) = (0.0, 0.0);
+        for one in yields {
+            let of = match one.name {
+                "lines" => Technique::Cover,
+                "failures near tests" => Technique::Amplify,
+                "orders of changes" => Technique::Interact,
+                _ => Technique::Diverge,
+            };
+            all += one.cost;
+            own += if of == technique { one.cost } else { 0.0 };
+        }
+        match all > 0.0 {
+            true => self.spent.mul_f64(own / all),
+            false => Duration::ZERO,
+        }
+    }
+
+    fn show(&self) {
+        for (phase, (technique, _, _)) in GOALS.into_iter().enumerate() {
+            self.screen.step(Step::End {
+                phase,
+                gave: gave(self.work, technique),
+                spent: self.spent(technique),
+                is_done: self.is_done,
+            });
+        }
     }
 
     /// Finds the hunks that findings come from. The build that this needs is no search, and is not paid for by the searches.
@@ -238,17 +231,14 @@ impl Turns<'_, '_> {
             pair.context.trouble(&failure, note);
             return Ok(Blames::new());
         }
-        let began = Instant::now();
         self.screen
             .step(Step::Doing("which part of the patch does it come from?"));
-        let found = blame(self.work, time)?;
-        self.schedule.spend(began.elapsed());
-        Ok(found)
+        blame(self.work, time)
     }
 
     /// Keeps and shows how far everything is.
     fn note(&mut self) {
-        let (covered, lines) = covered_lines(self.work);
+        let (covered, lines) = covered_lines(&self.work.covering.campaign);
         let findings = self.work.found();
         self.timeline.push(Moment {
             seconds: self.clock.elapsed().as_secs_f64(),
@@ -263,16 +253,18 @@ impl Turns<'_, '_> {
     }
 }
 
-/// What a search has come to, in words.
-fn gave(work: &Work<'_>, search: Search, found: u64) -> String {
-    let findings = counted(found, "finding");
-    match search {
-        Search::Compare => {
+/// What was come to for one kind of goal, in words.
+fn gave(work: &Work<'_>, technique: Technique) -> String {
+    let all = work.shown().into_iter().flat_map(|(_, findings)| findings);
+    let own = all.filter(|finding| finding.technique == technique).count();
+    let findings = counted(own as u64, "finding");
+    match technique {
+        Technique::Diverge => {
             let done = work.comparing.done.iter();
             let paths = done.map(|done| done.summary.pairs).sum();
             format!("{findings} on {}", counted(paths, "path"))
         }
-        Search::Cover => {
+        Technique::Cover => {
             let campaign = &work.covering.campaign;
             let suite = campaign.found.covered();
             let new = campaign.covered() - suite;
@@ -284,13 +276,12 @@ fn gave(work: &Work<'_>, search: Search, found: u64) -> String {
                 ),
             }
         }
-        Search::Amplify | Search::Interact => findings,
+        Technique::Amplify | Technique::Interact => findings,
     }
 }
 
 /// Changed lines with code that some input runs, and all of them.
-fn covered_lines(work: &Work<'_>) -> (u64, u64) {
-    let campaign = &work.covering.campaign;
+fn covered_lines(campaign: &cover::Campaign<'_>) -> (u64, u64) {
     let mut sums = (0, 0);
     for (target, entry) in campaign.found.targets.iter().zip(&campaign.entries) {
         let lines = target.lines.len() as u64;
